@@ -141,14 +141,14 @@ def is_empty(fact: Fact) -> bool:
     return not re.search(r"[1-9]", str(fact.value))
 
 
-def made(facts: Sequence[Fact], texts: Sequence[str], note: str = "") -> Finding:
-    """Return the claim on when a file was made: facts that say so, and each date as it is told."""
+def made(facts: Sequence[Fact], texts: Sequence[str], note: str = "", done: str = "made") -> Finding:
+    """Return the claim on when a file was made, or only changed: facts that say so, and each date as it is told."""
     values = [
         f"{fact.key.rsplit('.', 1)[-1]} {literal(text)[:MOST_LETTERS]}" for fact, text in zip(facts, texts, strict=True)
     ]
     return finding(
         "benign",
-        "The file says when it was made",
+        f"The file says when it was {done}",
         f"{place(facts[0])}: {', '.join(values)}.{note} The device's clock may have been wrong, and dates are easily "
         "written.",
         "metadata",

@@ -85,24 +85,13 @@ def rules(facts: Facts) -> list[Finding]:
     findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts), *_zone(facts)]
     entries = [m for m in moments if m is not None and not dates.default_name(m)]
     if entries:
-        values = [f"{m.name.removeprefix('exif.')} {m.text}" for m in entries]
         done = "last changed" if all(m.name in CHANGED for m in entries) else "made"
+        texts = [m.text for m in entries]
         satellites = _satellites(facts)
         if satellites is not None and not dates.default_name(satellites):
             entries.append(satellites)
-            values.append(f"GPS {satellites.fact.value.removesuffix('Z')} UTC")
-        findings.append(
-            finding(
-                "benign",
-                f"The file says when it was {done}",
-                f"{place(entries[0].fact)}: {', '.join(values)}. The device's clock may have been wrong, and dates are "
-                "easily written.",
-                "metadata",
-                "dates",
-                facts=[m.fact for m in entries],
-                values=values,
-            )
-        )
+            texts.append(f"{satellites.fact.value.removesuffix('Z')} UTC (GPS)")
+        findings.append(dates.made([m.fact for m in entries], texts, done=done))
     return findings
 
 

@@ -117,7 +117,7 @@ def test_when_it_was_made_is_told_with_the_zone_and_with_what_gps_says(tmp_path:
     assert claim.value == (
         "DateTimeOriginal 2020:01:02 03:04:05 +02:00",
         "CreateDate 2020:01:02 03:04:05",
-        "GPS 2020:01:02 01:04:05 UTC",
+        "DateStamp 2020:01:02 01:04:05 UTC (GPS)",
     )
     assert all(value in claim.explanation for value in claim.value)
 
