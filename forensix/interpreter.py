@@ -6,7 +6,9 @@ starts gets `command` and `environment`, and a working folder other than the cal
 `entry_points`.
 """
 
+import logging
 import os
+import re
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+_LOG = logging.getLogger(__name__)
 _OWN = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _FOLDERS = ("FORENSIX_HOME", "FORENSIX_CHECKPOINTS", "FORENSIX_WHISPER", "XDG_CACHE_HOME")
 """Variables that name folders; a relative one means the caller's working folder."""
@@ -67,5 +70,21 @@ def _offered(path: tuple[str, ...]) -> "dict[str, dict[str, EntryPoint]]":
     by_group: dict[str, dict[str, EntryPoint]] = {}
     for package in distributions(path=list(path)):
         for entry in package.entry_points:
-            by_group.setdefault(entry.group, {}).setdefault(entry.name, entry)
+            named = by_group.setdefault(entry.group, {})
+            named[entry.name] = _chosen(named[entry.name], entry) if entry.name in named else entry
     return by_group
+
+
+def _chosen(first: "EntryPoint", second: "EntryPoint") -> "EntryPoint":
+    """Return which of two of a name is used: that of forensix itself, else the first on the path."""
+    packages = _package(first), _package(second)
+    used, other = (second, first) if packages[0] != packages[1] == "forensix" else (first, second)
+    # A package may lie on the path twice.
+    if first.group.startswith("forensix.") and packages[0] != packages[1]:
+        both = f"{_package(used)} and {_package(other)} both offer {used.name} in {used.group}"
+        _LOG.warning("%s: that of %s is used", both, _package(used))
+    return used
+
+
+def _package(entry: "EntryPoint") -> str:
+    return re.sub(r"[-_.]+", "-", entry.dist.name if entry.dist else "").lower()

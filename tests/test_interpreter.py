@@ -196,6 +196,31 @@ def test_plugins_of_the_current_folder_are_not_offered(evidence: Path, monkeypat
         assert "forensic_analysis" in interpreter.entry_points("forensix.tasks")
 
 
+def offer(folder: Path, package: str, group: str, name: str) -> None:
+    metadata = folder / f"{package}-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[{group}]\n{name} = {package}:it\n")
+
+
+@pytest.mark.parametrize(
+    ("packages", "used"), [(["another", "Forensix"], "Forensix"), (["one", "two"], "one"), (["one", "one"], "")]
+)
+def test_of_two_packages_with_one_name_forensix_or_the_first_is_used_and_both_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, packages: list[str], used: str
+) -> None:
+    for place, package in enumerate(packages):
+        offer(tmp_path / str(place), package, "forensix.tasks", "voice_analysis")
+    offered = interpreter._offered(tuple(str(tmp_path / str(place)) for place in range(len(packages))))
+    assert offered["forensix.tasks"]["voice_analysis"].value == f"{used or 'one'}:it"
+    if used:
+        other = next(package for package in packages if package != used)
+        both = f"{used} and {other} both offer voice_analysis in forensix.tasks: that of {used} is used"
+        assert caplog.messages == [both.lower()]
+    else:
+        assert caplog.messages == []
+
+
 def test_the_path_of_children_holds_no_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "with:colon").mkdir()
