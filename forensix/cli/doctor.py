@@ -1,7 +1,7 @@
 """``forensix doctor``: which optional parts are there, what each brings, and the command that brings it.
 
-Packages are looked up by their metadata and weights by their hash: nothing is imported that an analysis would need, and
-nothing is fetched.
+Packages are looked up by their metadata and weights by their hash: nothing is imported that an analysis would need, but
+tasks of other packages, and nothing is fetched.
 """
 
 import os
@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from forensix import __version__, interpreter
-from forensix.errors import ModelError, UsageError
+from forensix.errors import ForensixError, ModelError, UsageError
 
 EXTRAS = {
     "notebook": "JupyterLab with reports, the explorer and progress bars",
@@ -48,8 +48,10 @@ class Part:
 def tell() -> int:
     """Print all parts, and return the exit status."""
     print(f"forensix {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
-    groups = ("Extras", extras()), ("Models", models()), ("Programs and settings", surroundings())
-    for title, parts in groups:
+    groups = {"Extras": extras(), "Models": models(), "Programs and settings": surroundings()}
+    if others := list(tasks()):
+        groups["Tasks of other packages"] = iter(others)
+    for title, parts in groups.items():
         print(f"\n{title}")
         for part in parts:
             _print(part)
@@ -128,6 +130,26 @@ def _has_weights(name: str) -> bool:
     except ModelError:
         return False
     return True
+
+
+def tasks() -> Iterator[Part]:
+    """Yield the tasks of other packages, and why one cannot be had."""
+    from forensix.tasks import catalogue, load_task
+
+    reasons = catalogue.left_out()
+    for name, entry in catalogue.entries().items():
+        if name in {task.name for task in catalogue.SPECIFIED}:
+            continue
+        package = entry.dist.name if entry.dist else entry.value
+        try:
+            title = catalogue.describe(name).title
+            load_task(name)
+        except ForensixError as error:
+            reasons[name] = str(error)
+        if name in reasons:
+            yield Part(name, f"a task of {package}, which is left out", False, reasons[name])
+        else:
+            yield Part(name, f"{title}, of {package}", True)
 
 
 def surroundings() -> Iterator[Part]:

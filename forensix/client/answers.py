@@ -123,6 +123,7 @@ def part(fields: Answer, read: Callable[[Answer], T]) -> T:
 def check_task(task: str) -> None:
     """Raise UsageError for a task that neither the specification nor an installed package has."""
     if task not in task_names():
+        describe(task)  # says so where its package is here and cannot be loaded
         raise UsageError(f"there is no task {task!r}: choose from {', '.join(task_names())}")
 
 

@@ -21,8 +21,9 @@ from forensix.models import Placement
 from forensix.report import Report
 from forensix.report.folder import safe_name
 from forensix.report.text import visible
-from forensix.tasks import load_task, task_names
-from forensix.tasks.task import check_names, check_slots
+from forensix.tasks import load_task
+from forensix.tasks.catalogue import task_names
+from forensix.tasks.task import check_names, check_slots, usable_names
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -54,7 +55,7 @@ class Explorer:
         check_names(() if tasks is None else tasks)
         check_options(None, {"limits": limits})
         Placement(device, batch_size).check()
-        self.tasks: tuple[str, ...] = task_names() if tasks is None else tuple(tasks)
+        self.tasks: tuple[str, ...] = usable_names() if tasks is None else tuple(tasks)
         """The tasks to run; those that do not accept an input are passed over."""
         self.components: dict[str, Any] = dict(components)
         """Component names or objects by slot, where they are not the tasks' own."""

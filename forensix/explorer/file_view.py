@@ -9,7 +9,8 @@ from forensix.explorer import drawing
 from forensix.models import component_names
 from forensix.report.text import visible
 from forensix.report.words import plural, size_text, task_title
-from forensix.tasks import describe, load_task, task_names
+from forensix.tasks import describe, load_task
+from forensix.tasks.task import usable_names
 
 if TYPE_CHECKING:
     from forensix.explorer.explorer import Explorer
@@ -35,11 +36,11 @@ class FileView:
         self.chosen = w.HTML()
         self.ticks = {
             task: w.Checkbox(description=task_title(task), indent=False, layout=w.Layout(width="auto"))
-            for task in task_names()
+            for task in usable_names()
         }
         self.explain = self._option("Evidence (faces, heat maps, features, facts)", "explain")
         self.transcribe = self._option("Transcript", "transcribe")
-        self.models = {slot: self._menu(task, slot) for task in task_names() for slot in load_task(task).components}
+        self.models = {slot: self._menu(task, slot) for task in self.ticks for slot in load_task(task).components}
         self.run = w.Button(description="Run", button_style="primary", tooltip="Analyse the file that is chosen")
         bars = [self._bar("Tasks", self.ticks.values()), self._bar("Models", self.models.values())]
         bars.append(self._bar("Show", [self.explain, self.transcribe]))

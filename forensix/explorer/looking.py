@@ -20,8 +20,8 @@ from forensix.media import Limits, is_url, open_media
 from forensix.models import component_names
 from forensix.perturb import degrade_file
 from forensix.report import Report
-from forensix.tasks import task_names
 from forensix.tasks.catalogue import describe
+from forensix.tasks.task import usable_names
 
 _SAME = 5e-4
 """Scores that differ by less are written alike."""
@@ -59,7 +59,7 @@ def _accepting(source: str | bytes, name: str | None, tasks: Collection[str], li
     A URL is not opened for this: it would be fetched twice.
     """
     if is_url(source):
-        return None if set(tasks) == set(task_names()) else tasks
+        return None if set(tasks) == set(usable_names()) else tasks
     with open_media(source, name=name, limits=limits) as media:
         return tuple(task for task in tasks if media.kind in describe(task).accepts) or tasks
 

@@ -55,12 +55,15 @@ def serve(settings: Settings, host: str, port: int, arguments: Sequence[str] = (
     import uvicorn
 
     from forensix.service import logs
+
+    # Loading the application describes all tasks, and may warn of one.
+    logs.set_up(settings.log_level)
+
     from forensix.service.api.app import create_app
     from forensix.service.api.http_protocol import LingeringProtocol
     from forensix.service.data import jobs
     from forensix.service.data.database import migrate
 
-    logs.set_up(settings.log_level)
     _open_more_files()
     migrate(settings)
     jobs.prepare(settings)

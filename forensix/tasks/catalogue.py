@@ -5,11 +5,13 @@ by its own ``name``, ``accepts`` and ``components``. Reading a description loads
 """
 
 import importlib
+import logging
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint
-from typing import Any
+from typing import Any, get_args
 
 from forensix.errors import UsageError
 from forensix.interpreter import entry_points
@@ -22,6 +24,10 @@ from forensix.schema import (
     VoiceResult,
     WireModel,
 )
+
+_LOG = logging.getLogger(__name__)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_OPTIONS = ("explain", "transcribe", "additional_info")
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,13 @@ FORENSIC_ANALYSIS = TaskDescription(
 )
 SPECIFIED = (FACE_MANIPULATION, AI_GENERATED_IMAGE_DETECTION, VOICE_ANALYSIS, FORENSIC_ANALYSIS)
 """The tasks of the specification, in its order."""
+OTHER_EVENTS = (
+    "data_extraction_analysis_complete",
+    "face_matching_analysis_complete",
+    "id_document_authentication_analysis_complete",
+    "liveness_detection_analysis_complete",
+)
+"""Names of the specification's events that no task here has."""
 
 
 @cache
@@ -184,28 +197,110 @@ def entries() -> dict[str, EntryPoint]:
 
 def task_names() -> tuple[str, ...]:
     """Return the names of all tasks: the specification's in its order, then those of other packages."""
-    return tuple(entries())
+    return tuple(task.name for task in descriptions())
 
 
 def descriptions() -> tuple[TaskDescription, ...]:
-    """Return what there is to know of all tasks, in the order of `task_names`."""
-    return tuple(map(describe, task_names()))
+    """Return what there is to know of all tasks, in the order of `task_names`.
+
+    A task of another package that cannot be described is left out, and a warning says why.
+    """
+    found, reasons = _sorted_out()
+    for reason in reasons.values():
+        leave_out(reason)
+    return found
 
 
-def describe(name: str) -> TaskDescription:
-    """Return what there is to know of a task; of one that no package here offers, what follows from its name."""
-    return _described(entries()[name]) if name in entries() else TaskDescription(name, frozenset(), name)
+def left_out() -> dict[str, str]:
+    """Return why tasks of other packages are left out, by their names."""
+    return _sorted_out()[1]
+
+
+def _sorted_out() -> tuple[tuple[TaskDescription, ...], dict[str, str]]:
+    by_event: dict[str, TaskDescription] = {}
+    reasons: dict[str, str] = {}
+    for name in entries():
+        try:
+            task = describe(name)
+        except UsageError as error:
+            reasons[name] = str(error)
+        else:
+            if by_event.setdefault(task.event, task) is not task:
+                reasons[name] = str(unusable(name, f"{task.event} is the event of {by_event[task.event].name}"))
+    return tuple(by_event.values()), reasons
 
 
 @cache
-def _described(entry: EntryPoint) -> TaskDescription:
+def leave_out(reason: str) -> None:
+    """Warn, once, of a task that nobody asked for."""
+    _LOG.warning("left out: %s", reason)
+
+
+def check_name(name: str) -> None:
+    """Raise `UsageError` unless a task has that name; where its package is broken the error says so."""
+    if name not in tuple(entries()):
+        raise UsageError(f"there is no task named {name!r}; there are: {', '.join(task_names())}")
+    describe(name)
+
+
+def describe(name: str) -> TaskDescription:
+    """Return what there is to know of a task; of one that no package here offers, what follows from its name.
+
+    Raises
+    ------
+    UsageError
+        The package that offers it cannot be loaded, or describes no task.
+    """
+    if name not in entries():
+        return TaskDescription(name, frozenset(), name)
+    described = _described(entries()[name])
+    if isinstance(described, UsageError):
+        raise UsageError(str(described)) from described.__cause__
+    return described
+
+
+@cache
+def _described(entry: EntryPoint) -> TaskDescription | UsageError:
     try:
         loaded: Any = entry.load()
-    except Exception as error:
-        package = f" of {entry.dist.name}" if entry.dist else ""
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise UsageError(f"the task {entry.name} ({entry.value}{package}) cannot be loaded: {reason}") from error
-    description = getattr(loaded, "description", loaded)
-    if isinstance(description, TaskDescription):
-        return description
-    return TaskDescription(entry.name, loaded.accepts, loaded, deciding_slot=next(iter(loaded.components), None))
+        description = getattr(loaded, "description", loaded)
+        if not isinstance(description, TaskDescription):
+            if not hasattr(loaded, "run"):
+                return unusable(
+                    entry.name, f"{type(loaded).__name__} is neither a TaskDescription nor the class of a task"
+                )
+            slots = iter(loaded.components)
+            description = TaskDescription(entry.name, loaded.accepts, loaded, deciding_slot=next(slots, None))
+        wrong = _wrong(description, entry.name)
+    except (Exception, SystemExit) as error:
+        return unusable(entry.name, error)
+    return unusable(entry.name, wrong) if wrong else description
+
+
+def _wrong(task: TaskDescription, name: str) -> str:
+    """Return what is wrong with the description that a package has under a name; nothing where all is well."""
+    if not _NAME.fullmatch(name):
+        return "a name is small letters, digits and underscores, and begins with a letter"
+    if task.name != name:
+        return f"its description is that of {task.name!r}"
+    if unknown := sorted(set(task.options) - set(_OPTIONS)):
+        return f"there is no option {unknown[0]!r}; there are: {', '.join(_OPTIONS)}"
+    if unknown := sorted(set(task.accepts) - set(get_args(MediaKind))):
+        return f"there is no kind {unknown[0]!r} of medium; there are: {', '.join(get_args(MediaKind))}"
+    if not issubclass(task.result, WireModel):
+        return f"its result must be a forensix.schema.WireModel, not {task.result.__name__}"
+    if not _NAME.fullmatch(task.event):
+        return f"the name of an event is small letters, digits and underscores: got {task.event!r}"
+    if task not in SPECIFIED and task.event in {*(other.event for other in SPECIFIED), *OTHER_EVENTS}:
+        return f"{task.event} is an event of the specification"
+    return ""
+
+
+def unusable(name: str, why: str | BaseException) -> UsageError:
+    """Return the error of a task that cannot be had, with the package that offers it."""
+    entry = entries()[name]
+    reason = why if isinstance(why, str) else f"{type(why).__name__}: {why}".removesuffix(": ")
+    package = f" of {entry.dist.name}" if entry.dist else ""
+    error = UsageError(f"the task {name} ({entry.value}{package}) cannot be loaded: {reason}")
+    error.__cause__ = why if isinstance(why, BaseException) else None
+    return error

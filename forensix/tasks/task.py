@@ -10,12 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from forensix.errors import UnsupportedMedia, UsageError
+from forensix.errors import ForensixError, UnsupportedMedia, UsageError, is_disk_full
 from forensix.media import Media
 from forensix.models import Placement, as_named, is_foreign, load_component
 from forensix.models.placement import share_cores
 from forensix.schema import MediaKind
-from forensix.tasks.catalogue import describe, task_names
+from forensix.tasks.catalogue import SPECIFIED, check_name, describe, descriptions, leave_out, unusable
 from forensix.tasks.evidence import Outcome
 
 _DECIDING = ("forensix", "numpy", "scipy", "scikit-image", "torch", "torchaudio", "torchvision", "timm", "av", "pillow",
@@ -88,13 +88,40 @@ def load_task(name: str) -> Task:
     Raises
     ------
     UsageError
-        No task of that name.
+        No task of that name, or one that cannot be loaded.
     """
-    check_names([name])
+    check_name(name)
     share_cores()
-    with _without_collection():
-        task: Task = describe(name).load()
+    try:
+        with _without_collection():
+            task: Task = describe(name).load()
+    except (ForensixError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        if is_disk_full(error):
+            raise
+        raise unusable(name, error) from error
+    lacking = [part for part in ("name", "accepts", "components", "run") if not hasattr(task, part)]
+    if lacking:
+        raise unusable(name, f"{type(task).__name__} has no {lacking[0]}")
     return task
+
+
+def usable_names() -> tuple[str, ...]:
+    """Return the names of the tasks that run when none are named: those of other packages are loaded for it.
+
+    One that cannot be loaded is left out, and a warning says why.
+    """
+    return tuple(task.name for task in descriptions() if task in SPECIFIED or _loads(task.name))
+
+
+def _loads(name: str) -> bool:
+    try:
+        load_task(name)
+    except ForensixError as error:
+        leave_out(str(error))
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -122,7 +149,7 @@ def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[str
         No named task accepts this kind of medium.
     """
     if names is None:
-        fitting = [name for name in task_names() if media.kind in describe(name).accepts]
+        fitting = [name for name in usable_names() if media.kind in describe(name).accepts]
         written = media.written is not None
         return tuple(name for name in fitting if not (written and describe(name).examines_broken)), {}
     check_names(names)
@@ -144,16 +171,15 @@ def check_names(names: Collection[str]) -> None:
     """Raise `UsageError` unless every name is a task."""
     if isinstance(names, str):
         raise UsageError(f"tasks is a list of names: write tasks=[{names!r}]")
-    unknown = [name for name in names if name not in task_names()]
-    if unknown:
-        raise UsageError(f"there is no task named {unknown[0]!r}; there are: {', '.join(task_names())}")
+    for name in names:
+        check_name(name)
 
 
 def check_slots(slots: Collection[str]) -> None:
     """Raise `UsageError` unless every slot is one that some task fills."""
     if not slots:
         return
-    known = {slot for name in task_names() for slot in load_task(name).components}
+    known = {slot for name in usable_names() for slot in load_task(name).components}
     unknown = sorted(set(slots) - known)
     if unknown:
         raise UsageError(f"no task has a component {unknown[0]!r}; there are: {', '.join(sorted(known))}")

@@ -31,5 +31,6 @@ def install(folder: Path) -> Path:
 
 def forget() -> None:
     """Have this process look for installed packages anew."""
-    for known in (catalogue.entries, catalogue._described, task.load_task, registry._entries, registry._build):
+    own = (catalogue.entries, catalogue._described, catalogue.leave_out, task.load_task)
+    for known in (*own, registry._entries, registry._build):
         known.cache_clear()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +12,16 @@ import httpx
 import pytest
 
 import forensix
+from forensix.cli import doctor
 from forensix.client import Client
 from forensix.errors import UsageError
 from forensix.evaluation import evaluate
+from forensix.explorer import Explorer
 from forensix.report.sections import sections
 from forensix.schema import OtherResult, WireModel
-from forensix.tasks import Outcome, describe, load_task, task_names
+from forensix.tasks import Outcome, describe, load_task, select_tasks, task_names
 from forensix.tasks.catalogue import SPECIFIED
+from forensix.tasks.task import check_slots
 from tests import packages as others
 from tests.making import write_image
 from tests.service.running import receiving, serving
@@ -59,6 +63,68 @@ def test_a_task_that_cannot_be_loaded_is_named_with_its_package(
     (packages / "quick.py").write_text("from forensix.tasks import Missing\n")
     with pytest.raises(UsageError, match=r"the task quick \(quick:QUICK of quick\) cannot be loaded: ImportError"):
         describe("quick")
+
+
+DESCRIBED = "from forensix.tasks import TaskDescription\nIT = TaskDescription({}, frozenset({{'image'}}), {}, {})\n"
+BROKEN = [
+    ("other", "1 / 0", "ZeroDivisionError: division by zero"),
+    ("other", "raise SystemExit(3)", "SystemExit: 3"),
+    ("other", "IT = 5", "int is neither a TaskDescription nor the class of a task"),
+    ("other", DESCRIBED.format("'mine'", "object", ""), "its description is that of 'mine'"),
+    ("o/ther", DESCRIBED.format("'o/ther'", "object", ""), "a name is small letters, digits and underscores"),
+    ("other", DESCRIBED.format("'other'", "object", "options=('loud',)"), "there is no option 'loud'; there are: "),
+    ("other", DESCRIBED.format("'other'", "object", "event='a/b'"), "the name of an event is small letters"),
+    (
+        "other",
+        DESCRIBED.format("'other'", "object", "event='voice_analysis_complete'"),
+        "voice_analysis_complete is an event of the specification",
+    ),
+    ("other", DESCRIBED.format("'other'", "'no_such:It'", ""), "ModuleNotFoundError: No module named 'no_such'"),
+    ("other", DESCRIBED.format("'other'", "object", ""), "object has no name"),
+]
+
+
+def offer(site: Path, name: str, code: str) -> None:
+    """Install a package that has one task, in a module that no other test imported."""
+    module = f"of_{site.parent.name}"
+    (site / f"{module}.py").write_text(code)
+    (site / "another-1.0.dist-info").mkdir()
+    (site / "another-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: another\nVersion: 1.0\n")
+    (site / "another-1.0.dist-info" / "entry_points.txt").write_text(f"[forensix.tasks]\n{name} = {module}:IT\n")
+    others.forget()
+
+
+@pytest.mark.parametrize(("name", "code", "why"), BROKEN)
+def test_a_task_that_cannot_be_had_is_left_out_unless_it_is_named(
+    packages: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, code: str, why: str
+) -> None:
+    offer(packages, name, code)
+    write_image(tmp_path / "a.png")
+    for _ in range(2):
+        chosen, refused = select_tasks(None, SimpleNamespace(kind="image", written=None))  # type: ignore[arg-type]
+        assert chosen[-1] == "quick" and refused == {}
+        check_slots(["image_detector"])
+    (warning,) = caplog.messages
+    assert f"the task {name} (" in warning and f" of another) cannot be loaded: {why}" in warning
+    with pytest.raises(UsageError, match=re.escape(f" of another) cannot be loaded: {why}")):
+        forensix.analyze(tmp_path / "a.png", [name])
+    assert len(caplog.messages) == 1
+    (told,) = [part for part in doctor.tasks() if part.name == name]
+    assert not told.there and why in told.detail
+    assert [part.there for part in doctor.tasks() if part.name == "quick"] == [True]
+
+
+def test_the_explorer_offers_what_can_be_had(packages: Path) -> None:
+    offer(packages, "other", DESCRIBED.format("'other'", "'no_such:It'", ""))
+    explorer = forensix.explore()
+    assert isinstance(explorer, Explorer) and explorer.tasks[-1] == "quick"
+    assert explorer.widget is not None
+
+
+def test_the_second_task_of_an_event_is_left_out(packages: Path, caplog: pytest.LogCaptureFixture) -> None:
+    offer(packages, "quicker", DESCRIBED.format("'quicker'", "object", "event='quick_look_complete'"))
+    assert task_names()[-1] == "quick"
+    assert "quick_look_complete is the event of quick" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from forensix.schema import TaskReport
 from forensix.service.errors import SLUGS
-from forensix.tasks.catalogue import TaskDescription, descriptions
+from forensix.tasks.catalogue import OTHER_EVENTS, TaskDescription, descriptions
 
 BASIC, BEARER = "basic", "bearer"
 
-EVENT_NAMES = (
-    *(task.event for task in descriptions()),
-    "data_extraction_analysis_complete",
-    "face_matching_analysis_complete",
-    "id_document_authentication_analysis_complete",
-    "liveness_detection_analysis_complete",
-)
+EVENT_NAMES = (*(task.event for task in descriptions()), *OTHER_EVENTS)
 """All that can be registered for; only those of tasks are ever emitted."""
 
 SCHEMES = {
