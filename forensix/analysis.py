@@ -218,7 +218,7 @@ def _run(
         outcome = BrokenMedia(f"{media.name} needs more memory than there is")
     except ForensixError:  # the call or a model is wrong, for every input
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # which a component has no business to end the program with
         if raised or is_disk_full(error):
             raise
         outcome = BrokeDown.of(media.name, error, blamed(error, task, options))

@@ -139,7 +139,7 @@ class BrokeDown(ForensixError):
     code = "internal"
 
     @classmethod
-    def of(cls, name: str, cause: Exception, blamed: str = "") -> "BrokeDown":
+    def of(cls, name: str, cause: BaseException, blamed: str = "") -> "BrokeDown":
         """Return the error of a file's name for an exception that was caught; ``blamed`` says of what is not ours."""
         last = traceback.extract_tb(cause.__traceback__)[-1]
         error = cls(

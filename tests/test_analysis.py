@@ -46,6 +46,8 @@ class Always:
             raise UnsupportedMedia("this cannot be looked at")
         if chosen == "defective":
             raise KeyError("a table lacks it")
+        if chosen == "ends":
+            raise SystemExit(4)
         if chosen == "full":
             raise OSError(errno.ENOSPC, "No space left on device")
         if chosen == "missing":
@@ -237,6 +239,11 @@ def test_a_component_of_the_callers_own_that_gives_something_else_is_named(pictu
     report = forensix.analyze(picture, [GENERATED, "forensic_analysis"], watermark=Reader(given))
     assert "broke down, maybe over what it was given by the watermark component Reader: " in report.errors[GENERATED]
     assert report.verdicts["forensic_analysis"] != "failed"
+
+
+def test_a_task_that_would_end_the_program_breaks_down_alone(picture: Path, always: None) -> None:
+    report = forensix.analyze(picture, ["always"], opinion="ends")
+    assert "SystemExit in test_analysis.py" in report.errors["always"] and report.codes == {"always": "internal"}
 
 
 @pytest.mark.parametrize(("opinion", "error"), [("full", OSError), ("missing", WeightsMissing)])

@@ -190,7 +190,7 @@ def component(task: Task, slot: str, options: Options) -> Any:
     return load_component(slot, options.components.get(slot, task.components[slot]), options.placement)
 
 
-def blamed(error: Exception, task: Task, options: Options) -> str:
+def blamed(error: BaseException, task: Task, options: Options) -> str:
     """Return in words which component of the caller's own an exception came out of, or may be due to; empty without."""
     own = {
         slot: load_component(slot, chosen, options.placement)
