@@ -211,7 +211,9 @@ def _run(
         outcome = task.run(media, options)
         if not isinstance(outcome, Outcome):
             raise UsageError(f"the task {task.name} must return an Outcome, not a {type(outcome).__name__}")
-        check_outcome(outcome)
+        check_outcome(outcome, describe(task.name).result)
+        if outcome.score is not None:  # a number of numpy's is no JSON
+            outcome = replace(outcome, score=float(outcome.score))
     except (InputError, UsageError) as error:
         outcome = error
     except MemoryError:

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import shutil
 import subprocess
 import sys
@@ -52,7 +53,8 @@ class Always:
             raise OSError(errno.ENOSPC, "No space left on device")
         if chosen == "missing":
             raise WeightsMissing("its weights are not here")
-        return Outcome(ImageResult(class_name="real"), score=0.25)
+        score = np.float32(0.5) if chosen == "of numpy" else 0.25
+        return Outcome(ImageResult(class_name="real"), score=score)
 
 
 @pytest.fixture
@@ -187,6 +189,11 @@ def test_a_task_of_another_package_runs_like_the_others(picture: Path, always: N
     assert report.scores == {"always": 0.25}
     assert report.to_wire("always")["result"] == {"class_name": "real"}
     assert observed == [("always", "looking", 0.5)]
+
+
+def test_a_score_of_numpy_is_a_number_in_json(picture: Path, always: None) -> None:
+    report = forensix.analyze(picture, ["always"], opinion="of numpy")
+    assert json.loads(report.to_json())["scores"] == {"always": 0.5}
 
 
 def test_one_task_that_fails_leaves_the_others(picture: Path, always: None) -> None:

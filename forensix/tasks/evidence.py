@@ -1,5 +1,6 @@
 """What a task hands over for a person to look at; the report draws each kind, whichever task it came from."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -7,7 +8,7 @@ from typing import get_args
 
 from forensix.errors import UsageError
 from forensix.metadata.facts import Fact, Node
-from forensix.schema import Claim, Result, WireModel
+from forensix.schema import Claim, OtherResult, Result, WireModel
 
 FACE_HEATMAP_CAPTION = (
     "red: differs from the rest of the face, as a part put in does; says nothing of a face made whole"
@@ -225,8 +226,11 @@ class Outcome:
     """Whether what makes it fake was said of a part of the medium alone, as of a picture that was retouched."""
 
 
-def check_outcome(outcome: Outcome) -> None:
-    """Raise `UsageError` where a result, a score or a piece of evidence is nothing that a report can hold."""
+def check_outcome(outcome: Outcome, declared: type[WireModel] = OtherResult) -> None:
+    """Raise `UsageError` where a result, a score or a piece of evidence is nothing that a report can hold.
+
+    ``declared`` is the kind of result that the task's description names; `OtherResult` names none.
+    """
     if not isinstance(outcome.result, WireModel):
         raise UsageError(f"the result of a task must be a forensix.schema.WireModel, not a {_type(outcome.result)}")
     if outcome.score is not None and not (isinstance(outcome.score, Real) and 0 <= outcome.score <= 1):
@@ -235,6 +239,20 @@ def check_outcome(outcome: Outcome) -> None:
         if not isinstance(item, get_args(Evidence)):
             kinds = ", ".join(kind.__name__ for kind in get_args(Evidence))
             raise UsageError(f"the evidence of a task must be of {kinds}, not a {_type(item)}")
+        if isinstance(item, Picture) and not isinstance(item.data_uri, str):
+            raise UsageError(f"a picture of a task must be a data URI, not a {_type(item.data_uri)}")
+    for name, texts in (("notes", outcome.notes), ("models", outcome.models)):
+        if not (isinstance(texts, tuple | list) and all(isinstance(text, str) for text in texts)):
+            raise UsageError(f"the {name} of a task must be a tuple of texts, not {texts!r:.80}")
+    for name, text in (("summary", outcome.summary), ("remark", outcome.remark), ("preview", outcome.preview or "")):
+        if not isinstance(text, str):
+            raise UsageError(f"the {name} of a task must be text, not a {_type(text)}")
+    if declared is not OtherResult and not isinstance(outcome.result, declared):
+        raise UsageError(f"the result of this task is a {declared.__name__}, not a {_type(outcome.result)}")
+    try:
+        json.dumps(outcome.result.to_wire(), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the result of a task must be what JSON can hold: {error}") from error
 
 
 def _type(given: object) -> str:

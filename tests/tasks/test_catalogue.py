@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 import forensix
@@ -18,9 +20,10 @@ from forensix.errors import UsageError
 from forensix.evaluation import evaluate
 from forensix.explorer import Explorer
 from forensix.report.sections import sections
-from forensix.schema import OtherResult, WireModel
+from forensix.schema import ImageResult, WireModel
 from forensix.tasks import Outcome, describe, load_task, select_tasks, task_names
 from forensix.tasks.catalogue import SPECIFIED
+from forensix.tasks.evidence import Picture
 from forensix.tasks.task import check_slots
 from tests import packages as others
 from tests.making import write_image
@@ -158,14 +161,26 @@ def test_a_task_that_returns_something_else_fails_alone(packages: Path, tmp_path
         ({"score": 1.5}, "the score of a task must be a number from 0 to 1 or None, not 1.5"),
         ({"score": "high"}, "the score of a task must be a number from 0 to 1 or None, not 'high'"),
         ({"evidence": ("a word",)}, "the evidence of a task must be of Picture, Timeline, "),
+        ({"evidence": (Picture("A", 5),)}, "a picture of a task must be a data URI, not a int"),  # type: ignore[arg-type]
+        ({"notes": "a note"}, "the notes of a task must be a tuple of texts, not 'a note'"),
+        ({"models": (5,)}, "the models of a task must be a tuple of texts, not (5,)"),
+        ({"summary": None}, "the summary of a task must be text, not a NoneType"),
+        ({"preview": b"data:"}, "the preview of a task must be text, not a bytes"),
+        ({"result": ImageResult(class_name="real")}, "the result of this task is a QuickResult, not a ImageResult"),
+        ({"value": float("nan")}, "the result of a task must be what JSON can hold: Out of range float values"),
+        ({"value": np.float32(1)}, "the result of a task must be what JSON can hold: Unable to serialize unknown type"),
+        ({"value": b"\xff"}, "the result of a task must be what JSON can hold: 'utf-8' codec can't decode byte"),
     ],
 )
 def test_a_task_that_returns_what_no_report_can_hold_fails_alone(
-    fields: dict[str, object], sentence: str, packages: Path, tmp_path: Path
+    fields: dict[str, Any], sentence: str, packages: Path, tmp_path: Path
 ) -> None:
+    fields = dict(fields)
     write_image(tmp_path / "a.png")
-    outcome: dict[str, object] = {"result": OtherResult(verdict="real"), "score": 0.1}
-    vars(load_task("quick"))["run"] = lambda media, options: Outcome(**(outcome | fields))  # type: ignore[arg-type]
+    kind: Any = describe("quick").result
+    result = kind.model_construct(class_name="real", smoothness=fields.pop("value", 1.0))
+    made = Outcome(**({"result": result, "score": 0.1} | fields))
+    vars(load_task("quick"))["run"] = lambda media, options: made
     report = forensix.analyze(tmp_path / "a.png", ["quick"])
     assert not report.outcomes and report.errors["quick"].startswith(sentence)
 
