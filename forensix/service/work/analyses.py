@@ -93,6 +93,8 @@ class Analyses:
         self._retry.insist(lambda: self._finish(row, answer), even_when_stopping=True)
         outcome = answer.code or "completed"
         fields = {"task_id": task_id, "task": row["task"], "outcome": outcome, "seconds": time.monotonic() - begun}
+        if answer.where:
+            _LOG.error("an analysis broke down\n%s", answer.where, extra={"fields": fields})
         _LOG.info("analysed", extra={"fields": fields})
 
     def _start(self, task_id: str) -> Mapping[str, Any] | None:

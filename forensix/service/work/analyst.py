@@ -5,11 +5,13 @@ grown, or when it had to be killed. Memory is what the child and the decoders be
 of the address space, as the sandbox has it, does not suit torch, which reserves far more than it touches.
 """
 
+import contextlib
 import json
 import logging
 import os
 import selectors
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
@@ -32,6 +34,8 @@ _GROWN = 0.5
 # Room between what is measured and what is merely mapped: stacks of threads, arenas, pages not yet touched.
 _MAPPED_BYTES = 4 << 30
 _STDERR_BYTES = 4096
+# An interpreter closes its pipes some time before it ends, and with it go the networks.
+_EXIT_S = 2.0
 # What leads to the database and to other people's files is none of the child's business.
 _WITHHELD = ("FORENSIX_DATABASE_URL", "FORENSIX_STORAGE_URL", "FSSPEC_", "AWS_", "PG", "GOOGLE_", "AZURE_")
 
@@ -42,12 +46,13 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one analysis: a result, or a sentence and its slug."""
+    """What became of one analysis: a result, or a sentence and its slug; ``where`` is for the operator's log."""
 
     result: Mapping[str, Any] | None = None
     preview: str | None = None
     error: str | None = None
     code: str | None = None
+    where: str = ""
 
 
 class _Ended(Exception):
@@ -242,6 +247,8 @@ class _Child:
         return dict(json.loads(data[LENGTH.size :]))
 
     def _death(self) -> _Ended:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_EXIT_S)
         self.kill()
         end = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, end - _STDERR_BYTES))
@@ -258,8 +265,8 @@ def _answer(message: Mapping[str, Any]) -> Answer:
         return Answer(result=message["result"], preview=message["preview"])
     if message["kind"] == "failed":
         return Answer(error=message["error"], code=message["code"])
-    _LOG.error("an analysis broke down\n%s", message["where"])
-    return Answer(error="the analysis broke down; the operator's log says where", code="internal")
+    error = "the analysis broke down; the operator's log says where"
+    return Answer(error=error, code="internal", where=message["where"])
 
 
 def _out_of_memory(memory_bytes: int) -> tuple[str, str]:

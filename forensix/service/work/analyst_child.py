@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _answer(analyze: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from forensix.errors import BrokeDown, InputError, is_disk_full
+    from forensix.errors import BrokeDown, ForensixError, InputError, MissingExtra, UsageError, is_disk_full
     from forensix.media import Limits
 
     task = request["tasks"][0]
@@ -53,6 +53,8 @@ def _answer(analyze: Any, request: dict[str, Any]) -> dict[str, Any]:
         wire = report.to_wire(task)
     except InputError as error:
         return {"kind": "failed", "error": str(error), "code": error.code}
+    except ForensixError as error:
+        return _broken(str(error))
     except MemoryError:
         return {"kind": "memory"}
     except Exception as error:
@@ -61,13 +63,15 @@ def _answer(analyze: Any, request: dict[str, Any]) -> dict[str, Any]:
         return _broken(BrokeDown.of("", error).frames)
     if task in report.tracebacks:
         return _broken(report.tracebacks[task])
+    if report.codes.get(task) in (UsageError.code, MissingExtra.code):  # of what the operator chose or set
+        return _broken(report.errors[task])
     if wire["status"] != "completed":
         return {"kind": "failed", "error": wire["error"], "code": report.codes.get(task, "input")}
     return {"kind": "completed", "result": wire["result"], "preview": wire.get("preview")}
 
 
-def _broken(frames: str) -> dict[str, Any]:
-    return {"kind": "broken", "where": frames[-4000:]}
+def _broken(where: str) -> dict[str, Any]:
+    return {"kind": "broken", "where": where[-4000:]}
 
 
 def _bound_memory(data_bytes: int) -> None:

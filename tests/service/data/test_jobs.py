@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -216,6 +217,17 @@ def test_components_and_device_go_with_every_analysis(workshop: Workshop) -> Non
     shared = workshop.settings, workshop.database, workshop.jobs, workshop.storage
     Analyses(*shared, ready, Retry(), workshop.home, chosen).run(workshop.task())  # type: ignore[arg-type]
     assert [{name: item[name] for name in chosen} for item in ready.asked] == [chosen]
+
+
+def test_what_broke_down_is_logged_with_its_task(workshop: Workshop, caplog: pytest.LogCaptureFixture) -> None:
+    answer = Answer(error="it broke down", code="internal", where="in a line")
+    ready = SimpleNamespace(analyse=lambda request: answer)
+    shared = workshop.settings, workshop.database, workshop.jobs, workshop.storage
+    task_id = workshop.task()
+    Analyses(*shared, ready, Retry(), workshop.home).run(task_id)  # type: ignore[arg-type]
+    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert record.getMessage() == "an analysis broke down\nin a line"
+    assert vars(record)["fields"]["task_id"] == task_id
 
 
 def test_what_a_claim_quotes_of_a_file_is_no_picture(workshop: Workshop) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import forensix
+from forensix.errors import UsageError, WeightsMissing
 from forensix.service.work import analyst_child
 from forensix.service.work.analyst import Analyst, Answer, Stopped
 from forensix.service.work.memory import anonymous_bytes, descendants
@@ -95,6 +96,28 @@ def test_a_task_that_breaks_down_tells_the_operator_where_and_not_what(
     where = answer.pop("where", "ValueError")
     assert answer == expected
     assert where.endswith("ValueError") and "what the file says" not in where
+
+
+@pytest.mark.parametrize("error", [UsageError("the component does not load"), WeightsMissing("weights are not here")])
+def test_what_the_operator_chose_wrongly_is_told_the_operator(
+    picture: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def run(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("forensix.tasks.forensic_analysis.ForensicAnalysis.run", run)
+    assert analyst_child._answer(forensix.analyze, ask(picture)) == {"kind": "broken", "where": str(error)}
+
+
+def test_the_status_of_a_child_that_ends_by_itself_is_logged(
+    tmp_path: Path, picture: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    analyst = Analyst(tmp_path / "scratch", time_s=60, memory_bytes=4 * GB)
+    analyst.warm()
+    analyst._child._in.write(analyst_child.LENGTH.pack(4) + b"junk")  # type: ignore[union-attr]
+    assert analyst.analyse(ask(picture)).code == "crashed"
+    assert "the analysing process ended with status 1" in caplog.messages
+    analyst.close()
 
 
 def test_the_child_knows_nothing_of_the_database(analyst: Analyst, monkeypatch: pytest.MonkeyPatch) -> None:
