@@ -117,13 +117,18 @@ class WeightsMismatch(ModelError):
 
 
 class ServiceError(ForensixError):
-    """A service refused a request, or gave no answer: then ``status`` is None."""
+    """A service refused a request, or gave no answer: then ``status`` is None.
+
+    ``report_id`` is that of the task that was waited for.
+    """
 
     code = "service"
 
-    def __init__(self, message: str, *, status: int | None = None, code: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, status: int | None = None, code: str | None = None, report_id: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.report_id = status, report_id
         self.code = code or type(self).code
 
 

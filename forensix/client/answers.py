@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 from pydantic import ValidationError
@@ -84,7 +84,7 @@ def answer(send: Callable[[], httpx.Response], patience_s: float, *, repeat_lost
 
 
 def task_report(task: str, fields: Answer) -> TaskReport:
-    """Return the typed object of a task's answer.
+    """Return the typed object of a task's answer; fields that a newer service adds are passed over.
 
     Raises
     ------
@@ -96,8 +96,11 @@ def task_report(task: str, fields: Answer) -> TaskReport:
         result = fields.get("result")
         if result is not None:
             # By the task: a bare {"class_name": "real"} fits more than one kind of result.
-            fields = {**fields, "result": describe(task).result.model_validate(result)}
-        return TaskReport.model_validate(fields)
+            kind = describe(task).result
+            # Others may be of a kind that takes any field.
+            extra: Literal["ignore"] | None = "ignore" if kind.model_config.get("extra") == "forbid" else None
+            fields = {**fields, "result": kind.model_validate(result, extra=extra)}
+        return TaskReport.model_validate(fields, extra="ignore")
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -120,6 +123,13 @@ def part(fields: Answer, read: Callable[[Answer], T]) -> T:
         raise ServiceError(message, code="unexpected_answer") from None
 
 
+def of_type(kind: type[T], value: Any) -> T:
+    """Return a value of an answer; `part` tells of the TypeError where it is of another type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"a {kind.__name__} was expected, not a {type(value).__name__}")
+    return value
+
+
 def check_task(task: str) -> None:
     """Raise UsageError for a task that neither the specification nor an installed package has."""
     if task not in task_names():
@@ -130,7 +140,7 @@ def check_task(task: str) -> None:
 def _object(response: httpx.Response) -> Answer:
     try:
         fields = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
         fields = {"success": False, "error": f"status {response.status_code}, and no JSON object", "code": "no_object"}
@@ -154,18 +164,18 @@ def _lost(error: httpx.RequestError, *, harmless: bool) -> str:
 def token_claims(fields: Answer) -> TokenClaims:
     """Return the claims of a token as the service tells them."""
     return TokenClaims(
-        audience=fields["audience"],
-        ends_with=fields["endsWith"],
-        expires_at=fields["expiresAt"],
-        issued_at=fields["issuedAt"],
-        issuer=fields["issuer"],
-        subject=fields["subject"],
+        audience=of_type(str, fields["audience"]),
+        ends_with=of_type(str, fields["endsWith"]),
+        expires_at=of_type(int, fields["expiresAt"]),
+        issued_at=of_type(int, fields["issuedAt"]),
+        issuer=of_type(str, fields["issuer"]),
+        subject=of_type(str, fields["subject"]),
     )
 
 
 def token_of(fields: Answer) -> Token:
     """Return the new token of an answer."""
-    return Token(fields["id"], fields["token"], token_claims(fields["claims"]))
+    return Token(of_type(str, fields["id"]), of_type(str, fields["token"]), token_claims(fields["claims"]))
 
 
 def claims_of(fields: Answer) -> dict[str, TokenClaims]:
@@ -175,9 +185,9 @@ def claims_of(fields: Answer) -> dict[str, TokenClaims]:
 
 def webhooks_of(fields: Answer) -> tuple[Webhook, ...]:
     """Return the registered addresses of an answer."""
-    return tuple(Webhook(row["id"], row["url"]) for row in fields["urls"])
+    return tuple(Webhook(of_type(str, row["id"]), of_type(str, row["url"])) for row in fields["urls"])
 
 
 def deleted_of(fields: Answer) -> tuple[str, ...]:
     """Return the ids of an answer's deleted tokens."""
-    return tuple(fields["deleted_tokens"])
+    return tuple(of_type(str, deleted) for deleted in of_type(list, fields["deleted_tokens"]))

@@ -180,7 +180,7 @@ class Client:
                 parts: dict[str, Any] = {key: (None, value) for key, value in fields.items()}
                 return self._send("POST", f"/tasks/{task}", files=parts | ({"file": upload} if upload else {}))
 
-        return part(answer(send, self._patience_s), lambda fields: str(fields["report_id"]))
+        return part(answer(send, self._patience_s), lambda fields: answers.of_type(str, fields["report_id"]))
 
     def get(self, task: str, report_id: str) -> TaskReport:
         """Return a task as it stands: its status, and its result once it is completed.
@@ -198,17 +198,26 @@ class Client:
         Raises
         ------
         ServiceError
-            Code ``still_in_progress`` after ``timeout_s``; the task goes on.
+            Code ``still_in_progress`` after ``timeout_s``; the task goes on. Or an answer is lost or refused. Both have
+            the ``report_id``.
         """
         end = time.monotonic() + timeout_s
-        while (report := self.get(task, report_id)).status == "in_progress":
+        while (report := self._polled(task, report_id)).status == "in_progress":
             left_s = end - time.monotonic()
             if left_s <= 0:
                 message = f"{task} {report_id} is not finished after {timeout_s:g} s; it goes on: wait again later"
-                raise ServiceError(message, code="still_in_progress")
+                raise ServiceError(message, code="still_in_progress", report_id=report_id)
             time.sleep(min(poll_s, left_s))
             poll_s = min(poll_s * 1.5, _LONGEST_POLL_S)
         return report
+
+    def _polled(self, task: str, report_id: str) -> TaskReport:
+        try:
+            return self.get(task, report_id)
+        except ServiceError as error:
+            after = "" if error.status == httpx.codes.NOT_FOUND else "; it may go on: wait again"
+            message = f"{task} {report_id}: {error}{after}"
+            raise ServiceError(message, status=error.status, code=error.code, report_id=report_id) from error
 
     def analyze(
         self,
@@ -231,7 +240,9 @@ class Client:
 
         ``event`` is that of a task (``forensix.tasks.describe(NAME).event``), or another of the specification's names.
         """
-        return self._ask("POST", f"/webhooks/{_quoted(event)}", lambda fields: str(fields["id"]), data={"url": url})
+        return self._ask(
+            "POST", f"/webhooks/{_quoted(event)}", lambda fields: answers.of_type(str, fields["id"]), data={"url": url}
+        )
 
     def webhooks(self, event: str) -> tuple[Webhook, ...]:
         """Return the addresses that are registered for an event."""

@@ -183,7 +183,28 @@ def test_an_answer_of_another_version_is_told(script: Script, client: Client) ->
     assert error.value.code == "unexpected_answer"
 
 
-@pytest.mark.parametrize("body", [{}, {"urls": "x", "claims": 1, "deleted_tokens": None}], ids=["empty", "other"])
+def test_what_a_newer_service_adds_is_passed_over(script: Script, client: Client) -> None:
+    script.task("face_manipulation", "completed", result={"class_name": "real", "new": {"newer": 1}}, new=[2])
+    actual = client.get("face_manipulation", "r1")
+    assert actual.result is not None and actual.result.to_wire() == {"class_name": "real"}
+
+
+OTHERS: list[dict[str, Any]] = [
+    {},
+    {"urls": "x", "claims": 1, "deleted_tokens": None},
+    {
+        "report_id": None,
+        "id": 5,
+        "token": 7,
+        "urls": [{"id": 1, "url": 2}],
+        "claims": {"t1": CLAIMS | {"issuedAt": "noon"}},
+        "deleted_tokens": "abc",
+    },
+    {"report_id": ["r1"], "id": None, "token": "t", "urls": None, "claims": CLAIMS, "deleted_tokens": [5]},
+]
+
+
+@pytest.mark.parametrize("body", OTHERS, ids=["empty", "other", "null", "list"])
 def test_an_answer_of_another_program_is_told(script: Script, body: dict[str, Any]) -> None:
     for call in (
         lambda client: client.create("voice_analysis", b"RIFF"),
@@ -215,6 +236,12 @@ def test_a_service_that_is_not_there_is_told() -> None:
 def test_an_answer_that_is_no_object_is_told(script: Script, client: Client) -> None:
     script.answers.append((500, {}, b"<html>Internal Server Error</html>"))
     with pytest.raises(ServiceError, match="500"):
+        client.get("voice_analysis", "r1")
+
+
+def test_an_answer_that_is_nested_too_deeply_is_told(script: Script, client: Client) -> None:
+    script.answers.append((200, {}, b"[" * 100_000))
+    with pytest.raises(ServiceError, match="status 200, and no JSON object"):
         client.get("voice_analysis", "r1")
 
 

@@ -32,7 +32,18 @@ def test_waiting_ends(script: Script, client: Client) -> None:
         script.task("voice_analysis", "in_progress")
     with pytest.raises(ServiceError, match="not finished after") as error:
         client.wait("voice_analysis", "r1", timeout_s=1, poll_s=2)
-    assert error.value.code == "still_in_progress"
+    assert (error.value.code, error.value.report_id) == ("still_in_progress", "r1")
+
+
+@pytest.mark.parametrize(("status", "end"), [(500, "; it may go on: wait again"), (404, "refused with 404")])
+def test_whoever_waits_in_vain_learns_the_report_id(script: Script, client: Client, status: int, end: str) -> None:
+    script.ok(report_id="r1")
+    script.task("voice_analysis", "in_progress")
+    script.refuse(status, "a_code")
+    with pytest.raises(ServiceError) as error:
+        client.analyze("voice_analysis", b"RIFF")
+    assert str(error.value).startswith(f"voice_analysis r1: refused with {status}") and str(error.value).endswith(end)
+    assert (error.value.status, error.value.code, error.value.report_id) == (status, "a_code", "r1")
 
 
 @pytest.mark.parametrize("status", [429, 503])
