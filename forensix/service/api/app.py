@@ -76,7 +76,8 @@ def _methods(app: FastAPI, path: str) -> list[str]:
     """Return what a path can be asked; the router itself names the methods of its first match only."""
     every = [*app.routes, *(route for module in _ROUTES for route in module.router.routes)]
     routes = [route for route in every if isinstance(route, Route)]
-    return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
 async def _refuse_path(request: Request, error: Exception) -> Response:

@@ -47,7 +47,10 @@ class _Exchange:
     """One request and its answer."""
 
     def __init__(self, app: ASGIApp, context: Context, scope: Scope, receive: Receive, send: Send) -> None:
-        self._app, self._context, self._scope = app, context, scope
+        self._app, self._context = app, context
+        # A HEAD is answered as a GET, without the body.
+        self._method = scope["method"]
+        self._scope = {**scope, "method": "GET"} if self._method == "HEAD" else scope
         self._receive, self._send = receive, send
         headers = dict(scope["headers"])
         self._id = choose_id(headers.get(b"x-request-id", b"").decode("latin-1"))
@@ -55,7 +58,7 @@ class _Exchange:
         # A proxy that goes by the length would take what follows for another client's.
         self._two_lengths = b"content-length" in headers and b"transfer-encoding" in headers
         self._status = 0
-        scope.setdefault("state", {})
+        self._scope.setdefault("state", {})
 
     async def run(self) -> None:
         begun = time.perf_counter()
@@ -91,6 +94,8 @@ class _Exchange:
             if self._body_left or self._two_lengths:
                 # Without this the server would go on reading what nobody wants.
                 message["headers"].append((b"connection", b"close"))
+        elif self._method == "HEAD":
+            message["body"] = b""
         await self._send(message)
 
     async def _fail(self, error: Exception) -> None:
@@ -106,11 +111,11 @@ class _Exchange:
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
         await self._answer({"type": "http.response.start", "status": refusal.status, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body})
+        await self._answer({"type": "http.response.body", "body": body})
 
     def _note(self, seconds: float) -> None:
         route = getattr(self._scope.get("route"), "path", "") or "-"
-        method = self._scope["method"] if self._scope["method"] in _METHODS else "-"
+        method = self._method if self._method in _METHODS else "-"
         metrics = self._context.metrics
         metrics.requests.labels(method, route, str(self._status)).inc()
         metrics.seconds.labels(route).observe(seconds)

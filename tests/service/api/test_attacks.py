@@ -91,11 +91,11 @@ def test_unknown_tasks(api: Api, account: Account, task: str) -> None:
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
-        ("/auth/tokens", "DELETE, GET, POST"),
-        ("/auth/tokens/x", "DELETE, GET"),
+        ("/auth/tokens", "DELETE, GET, HEAD, POST"),
+        ("/auth/tokens/x", "DELETE, GET, HEAD"),
         ("/tasks/voice_analysis", "POST"),
-        ("/tasks/voice_analysis/x", "GET"),
-        ("/webhooks/voice_analysis_complete", "DELETE, GET, POST"),
+        ("/tasks/voice_analysis/x", "GET, HEAD"),
+        ("/webhooks/voice_analysis_complete", "DELETE, GET, HEAD, POST"),
         ("/webhooks/voice_analysis_complete/x", "DELETE"),
         ("/healthz", "GET, HEAD"),
         ("/openapi.json", "GET, HEAD"),

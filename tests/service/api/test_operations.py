@@ -20,6 +20,18 @@ def test_health_and_readiness(api: Api) -> None:
         assert (looked.status_code, looked.content) == (200, b"")
 
 
+def test_a_head_is_answered_as_a_get_without_the_body(api: Api) -> None:
+    account = api.account()
+    for path in ("/metrics", "/openapi.json", "/auth/tokens", "/webhooks/voice_analysis_complete", "/tasks/x", "/"):
+        auth = account.auth if path == "/auth/tokens" else None
+        headers = {} if auth else account.headers
+        full, head = (api.client.request(method, path, auth=auth, headers=headers) for method in ("GET", "HEAD"))
+        assert (head.status_code, head.content) == (full.status_code, b"")
+        if path != "/metrics":
+            assert head.headers["content-length"] == full.headers["content-length"]
+    assert all("head" not in operations for operations in api.client.get("/openapi.json").json()["paths"].values())
+
+
 def test_not_ready_without_the_database(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> None:
         raise sa.exc.OperationalError("BEGIN", {}, Exception("gone"))

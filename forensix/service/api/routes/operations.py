@@ -9,13 +9,13 @@ from forensix.service.errors import unavailable
 router = APIRouter(include_in_schema=False, route_class=PlainRoute)
 
 
-@router.api_route("/healthz", methods=["GET", "HEAD"])
+@router.get("/healthz")
 async def healthz(_request: Request) -> Response:
     """Say that the process answers."""
     return answer({"status": "ok"})
 
 
-@router.api_route("/readyz", methods=["GET", "HEAD"])
+@router.get("/readyz")
 async def readyz(request: Request) -> Response:
     """Say whether tasks can be taken on: the database and the storage answer."""
     context = Context.of(request)
