@@ -219,7 +219,8 @@ def cutoff_hz(spectrum: np.ndarray, rate: int) -> int | None:
     """Return the frequency above which the spectrum falls off a cliff, ``None`` where it reaches to the end.
 
     The mean spectrum of the loudest windows is searched for the highest frequency whose level is within 75 dB of the
-    peak and at least 18 dB above all that lies beyond, over a width of 500 Hz.
+    peak and at least 18 dB above all that lies beyond: over a width of 500 Hz first, then there without smoothing,
+    since a smoothed edge lies too high.
     """
     level = 10 * np.log10(spectrum + 1e-20)
     hz = rate / WINDOW
@@ -230,8 +231,10 @@ def cutoff_hz(spectrum: np.ndarray, rate: int) -> int | None:
         beyond = smooth[min(i + 2 * width, top - 1) : top]
         if len(beyond) < width:
             continue
-        if smooth[i] - beyond.max() > 18 and level.max() - smooth[i] < 75:
-            return round((i + width) * hz)
+        least = max(beyond.max() + 18, level.max() - 75)
+        if smooth[i] > least:
+            near = level[i - width : i + width]
+            return round(float((i - width + np.flatnonzero(near > least)[-1]) * hz))
     return None
 
 

@@ -326,6 +326,17 @@ def test_the_band_of_a_telephone_is_told(hz: int, told: bool) -> None:
     assert ("telephone line" in pick(claims(items), "The sound holds nothing above").claim.explanation) is told
 
 
+@pytest.mark.parametrize("rate", [16000, 44100, 48000])
+def test_sound_of_a_telephone_line_that_a_converter_brought_to_a_higher_rate_is_told(rate: int, tmp_path: Path) -> None:
+    """Its edge was said to lie at 5000 Hz, which no telephone reaches."""
+    samples = (3000 * np.random.default_rng(0).normal(size=4 * 8000)).astype("<i2")
+    frame = av.AudioFrame.from_ndarray(samples[None], format="s16", layout="mono")
+    frame.sample_rate = 8000
+    higher = av.AudioResampler(format="s16", layout="mono", rate=rate).resample(frame)[0].to_ndarray()[0]
+    found = claims(container.read(str(wav(tmp_path / "a.wav", higher / 32768, rate)), "wav"))
+    assert "telephone line" in pick(found, "The sound holds nothing above").claim.explanation
+
+
 def test_wrong_sizes_are_malformed(tmp_path: Path) -> None:
     path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.05, 16000))
     path.write_bytes(path.read_bytes()[:-999])
