@@ -23,6 +23,12 @@ SILENCE_S = 0.1
 COARSE = 256
 """Steps up to the loudest sample, as 8 bits have them, among which the background of a recording is lost."""
 
+ALIKE, ALIKE_RATIO = 3, 1.25
+"""So many silences of which the longest is so many times the shortest are about equally long."""
+
+TURNS_SHARE = 0.05
+"""Of the recording: either channel alone holds nothing for this long where two people speak in a channel each."""
+
 EDGE_S = 0.5
 FLOOR_DB = 25.0
 CUTOFF_SHARE = 0.89
@@ -81,13 +87,16 @@ def signal(facts: Facts) -> Iterator[Finding]:
     coarse = 0 < int(facts.get("signal.levels") or 0) <= COARSE
     gated = float(facts.get("signal.silent_s") or 0) >= 0.3 * seconds
     rounded = not _lossless(facts) or bool(facts.get("signal.grid")) or _low_cutoff(facts, rate) is not None
-    clean = not (gated or coarse or rounded)
+    usual = _usual_silence(facts, inside, seconds)
+    clean = not (gated or coarse or rounded or usual)
     if silences and inside:
         places = [f"{s[0]} s for {s[1]} s" for s in inside]
         meaning = (
             f". Its loudest sample is {facts.get('signal.levels')} of its finest steps: sound in so few steps, as with "
             "8 bits or where it is very quiet, holds no faint background."
             if coarse
+            else usual
+            if usual
             else ", which no microphone records. Noise gates, muting, synthesis and inserted silence do; so "
             "do recorders of what a computer plays"
             + (", and encoders with loss, through which this sound has gone or may have." if rounded else ".")
@@ -131,6 +140,19 @@ def signal(facts: Facts) -> Iterator[Finding]:
             facts=[replace(steps, value=big)],
             values=places,
         )
+
+
+def _usual_silence(facts: Facts, inside: list[list[float]], seconds: float) -> str:
+    """Return why silences are not those that an editor puts in, as the end of a sentence; empty where they may be."""
+    faint = facts.get("signal.faint_silences") or []
+    lengths = [length for _, length in inside]
+    if min(facts.get("signal.alone_silent_s") or [0]) >= TURNS_SHARE * seconds:
+        return ". Its two channels fall silent in turn, as those of a call do that keeps each side in one of its own."
+    if all(silence in faint for silence in inside):
+        return ". Beside them the sound is within two of its finest steps: what is fainter yet is stored as silence."
+    if len(lengths) >= ALIKE and max(lengths) <= ALIKE_RATIO * min(lengths):
+        return ". They are about equally long, as the pauses of loops are, and those that a gate closes."
+    return ""
 
 
 def _or_more(places: Sequence[object]) -> str:

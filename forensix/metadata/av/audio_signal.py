@@ -14,7 +14,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.packets import Opposed, Pauses, mixed, packed, resampled
+from forensix.media.packets import Opposed, Pauses, channels, mixed, packed, resampled
 from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
@@ -33,10 +33,15 @@ LONGEST = 30 * 60 * USUAL_HZ
 
 WINDOW = 4096
 SILENCE_S = 0.05
+LEAST_STEP = 1e-6
+"""Smaller differences are left by the mixing of channels, which rounds."""
+BESIDE_S, FAINT_STEPS = 0.005, 2
+"""Sound that stays within so many of its finest steps so long beside a silence is faint there."""
 LEVEL_S = 0.1
 WHOLE = "decoded sound"
 """Where facts are from that hold for all of the sound."""
 PLACES = ("silences", "jumps", "floor_steps")
+PLACED = (*PLACES, "faint_silences")
 MOST = 60
 """Places of one kind that are kept: the first silences, the strongest jumps."""
 
@@ -51,6 +56,8 @@ class Sound:
     n: int = 0
     left_out: list[tuple[float, float]] = field(default_factory=list)
     """Seconds in the samples, each with how many are left out there."""
+    alone_n: list[int] = field(default_factory=lambda: [0, 0])
+    """Of two channels, in how many samples only the first holds nothing, and only the second."""
     unread: str = ""
     """Why what follows is not measured, where that is so."""
 
@@ -95,7 +102,9 @@ def read(path: str, container: str, facts: FactCollector) -> None:
         facts.fact("signal.begins_s", round(late_s, 3), where)
         facts.fact("signal.ends_s", _heard_at(sound.n / sound.rate, left_out), where)
     for key, value in _whole(parts, sound.rate).items():
-        facts.fact(f"signal.{key}", _placed(value, left_out) if key in PLACES else value, where)
+        facts.fact(f"signal.{key}", _placed(value, left_out) if key in PLACED else value, where)
+    if any(sound.alone_n):
+        facts.fact("signal.alone_silent_s", [round(n / sound.rate, 3) for n in sound.alone_n], where)
     if twice := copies.rows(sound.rate)[:MOST]:
         facts.fact("signal.copies", _placed(twice, left_out, n_times=2), where)
     if grids:
@@ -133,6 +142,10 @@ def _timed(opened: Any, damage: Damage, sound: Sound) -> Iterator[Any]:
         sound.rate = sound.rate or frame.sample_rate
         if missing_s := pauses.missing_s(frame):
             sound.left_out.append((sound.n / sound.rate, missing_s))
+        if frame.layout.nb_channels == 2:
+            still = [bool((row == row[0]).all()) for row in channels(frame, frame.to_ndarray())]
+            if sum(still) == 1:
+                sound.alone_n[still.index(True)] += frame.samples
         yield mixed(opposed.over(frame))
 
 
@@ -169,11 +182,12 @@ def _part(samples: np.ndarray, rate: int) -> dict[str, Any]:
     """Return what one block of samples (n,) shows; `_whole` puts blocks together."""
     samples = np.nan_to_num(np.asarray(samples, dtype=np.float32), posinf=0, neginf=0)
     steps = np.abs(np.diff(samples))
-    silences = _silences(samples, rate)
+    finest = float(steps.min(where=steps > LEAST_STEP, initial=np.inf))
+    silences = _silences(samples, rate, finest)
     return {
         "n": len(samples),
         "spectrum": _spectrum(samples),
-        "finest": float(steps.min(where=steps > 0, initial=np.inf)),
+        "finest": finest,
         "loudest": float(np.abs(samples).max(initial=0)),
         "silences": silences,
         "jumps": _jumps(samples, rate),
@@ -194,24 +208,25 @@ def _whole(parts: list[dict[str, Any]], rate: int) -> dict[str, Any]:
     before_s = 0.0
     for part in parts:
         for key, rows in places.items():
-            rows += [[round(at + before_s, 4), value] for at, value in part[key]]
+            rows += [[round(at + before_s, 4), *values] for at, *values in part[key]]
         before_s += part["n"] / rate
     silences = _joined(places["silences"], rate)
-    out["silent_s"] = round(sum(length for _, length in silences), 3)
-    out["silences"] = silences[:MOST]
+    out["silent_s"] = round(sum(length for _, length, _ in silences), 3)
+    out["silences"] = [[start, length] for start, length, _ in silences[:MOST]]
+    out["faint_silences"] = [[start, length] for start, length, is_faint in silences[:MOST] if is_faint]
     out["jumps"] = sorted(places["jumps"], key=lambda row: -row[1])[:MOST]
     out["floor_steps"] = sorted(places["floor_steps"], key=lambda row: -abs(row[1]))[:STEPS]
     return out
 
 
 def _joined(runs: list[list[float]], rate: int) -> list[list[float]]:
-    """Return runs, ``[start, length]``, with those made one that the end of a block divides."""
+    """Return runs, ``[start, length, is_faint]``, with those made one that the end of a block divides."""
     out: list[list[float]] = []
-    for start, length in runs:
-        if out and start - sum(out[-1]) < 2 / rate + 2e-4:
-            out[-1] = [out[-1][0], round(start + length - out[-1][0], 4)]
+    for start, length, is_faint in runs:
+        if out and start - sum(out[-1][:2]) < 2 / rate + 2e-4:
+            out[-1] = [out[-1][0], round(start + length - out[-1][0], 4), max(is_faint, out[-1][2])]
         else:
-            out.append([start, length])
+            out.append([start, length, is_faint])
     return out
 
 
@@ -251,14 +266,21 @@ def _spectrum(samples: np.ndarray) -> np.ndarray | None:
     return mean
 
 
-def _silences(samples: np.ndarray, rate: int) -> list[list[float]]:
-    """Return runs of one unchanging value inside the sound, ``[start, length]`` in seconds, at least 50 ms long."""
+def _silences(samples: np.ndarray, rate: int, finest: float) -> list[list[float]]:
+    """Return runs of one unchanging value inside the sound, ``[start, length, is_faint]``, at least 50 ms long.
+
+    Times are in seconds. ``is_faint`` is 1 where the sound on one side, or on both, is faint.
+    """
     same = np.concatenate(([False], np.diff(samples) == 0, [False]))
     edges = np.flatnonzero(np.diff(same.astype(np.int8)))
+    beside = round(BESIDE_S * rate)
     runs = []
     for start, stop in zip(edges[::2], edges[1::2], strict=False):
         if stop - start >= SILENCE_S * rate:
-            runs.append([round(float(start / rate), 4), round(float((stop - start) / rate), 4)])
+            sides = (samples[max(0, start - beside) : start], samples[stop + 1 : stop + 1 + beside])
+            loud = [np.abs(side - samples[start]).max() for side in sides if len(side)]
+            is_faint = min(loud, default=np.inf) <= (FAINT_STEPS + 0.5) * finest
+            runs.append([round(float(start / rate), 4), round(float((stop - start) / rate), 4), float(is_faint)])
     return runs
 
 
@@ -308,7 +330,7 @@ def _floor_steps(samples: np.ndarray, rate: int, silences: list[list[float]]) ->
         return []
     blocks = samples[: n * size].reshape(n, size).astype(np.float64)
     level = 10 * np.log10((blocks**2).mean(axis=1) + 1e-12)
-    for start_s, length_s in silences:
+    for start_s, length_s, _ in silences:
         level[int(start_s * rate) // size : int((start_s + length_s) * rate) // size + 1] = np.nan
     sides = np.lib.stride_tricks.sliding_window_view(level, side)
     is_enough = np.isnan(sides).mean(axis=1) <= 0.5

@@ -190,6 +190,40 @@ def test_faint_background_that_few_steps_cannot_hold_is_not_suspected(
     assert ("no faint background" in claim.claim.explanation) == (claim.severity == "benign")
 
 
+@pytest.mark.parametrize(
+    ("case", "severity", "words"),
+    [
+        ("one silence", "suspect", "which no microphone records"),
+        ("a fade to nothing", "benign", "within two of its finest steps"),
+        ("a loop", "benign", "about equally long"),
+        ("three of any length", "suspect", "which no microphone records"),
+        ("a call", "benign", "fall silent in turn"),
+        ("one dead channel", "suspect", "which no microphone records"),
+    ],
+)
+def test_silence_of_ordinary_material_without_loss_is_not_suspected(
+    case: str, severity: str, words: str, tmp_path: Path
+) -> None:
+    rate = 16000
+    noise = 2000 * np.random.default_rng(0).normal(size=(10 * rate, 2))
+    starts = {"a loop": (2, 4, 6, 8), "three of any length": (2, 4, 6)}.get(case, (4,))
+    for i, start in enumerate(starts):
+        length = 0.2 if case == "a loop" else 0.2 + 0.1 * i
+        noise[start * rate : int((start + length) * rate)] = 0
+    if case == "a fade to nothing":
+        noise[rate : 4 * rate] *= np.linspace(1, 0, 3 * rate)[:, None] ** 4
+    if case == "a call":
+        noise[: 4 * rate, 0] = noise[4 * rate :, 1] = 0
+    if case == "one dead channel":
+        noise[:, 0] = 0
+    path = tmp_path / "a.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((2, 2, rate, 0, "NONE", ""))
+        file.writeframes(noise.round().astype("<i2").tobytes())
+    claim = pick(claims(container.read(str(path), "wav")), "Digital silence inside")
+    assert claim.severity == severity and words in claim.claim.explanation
+
+
 def test_long_recordings_are_measured_to_their_end(tmp_path: Path) -> None:
     """Silence across the end of a block of five minutes is one, and what lies behind is found where it is."""
     rate = 8000
