@@ -1,6 +1,9 @@
 """Measure the parts of voice analysis and print the tables of ``benchmarks/results/voice_components.md``.
 
-    python benchmarks/voice_components.py --corpora DIR > benchmarks/results/voice_components.md
+    python benchmarks/voice_components.py --corpora DIR --children DIR > benchmarks/results/voice_components.md
+
+``--children`` names a checkout of jimbozhang/speechocean762, which tells age and gender of its speakers; the pitch
+above which gender is unknown was chosen on the other half of them.
 
 Who speaks when, words, watermarks and inserted sentences have tables of their own: ``voice_diarisation.py``,
 ``voice_words.py``, ``voice_watermark.py`` and ``voice_inserted.py``.
@@ -25,6 +28,7 @@ from forensix.voice.speakers import diarise
 from forensix.voice.speech import RATE_HZ, speech_segments, total_s
 
 GENDERS = {"M": "male", "F": "female"}
+AGES = ((7, "6 to 7"), (10, "8 to 10"), (15, "11 to 15"), (120, "adult"))
 
 
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -149,6 +153,29 @@ def gender_table(rows: pd.DataFrame, title: str) -> None:
     table(title, head, lines)
 
 
+def children_table(folder: Path) -> None:
+    """Print what the second half of speechocean762's speakers is called, by age and gender."""
+    told: dict[str, dict[str, str]] = {"age": {}, "gender": {}}
+    for kind, of in told.items():
+        for part in ("train", "test"):
+            of.update(line.split() for line in (folder / part / f"spk2{kind}").read_text().splitlines())
+    classifier = forensix_gender()
+    rows = []
+    for speaker in sorted(told["age"])[1::2]:
+        clips = sorted((folder / "WAVE" / f"SPEAKER{speaker}").glob("*.WAV"))[:6]
+        samples: np.ndarray = np.concatenate([read_samples(clip) for clip in clips])[: 8 * RATE_HZ]
+        age = next(name for most, name in AGES if int(told["age"][speaker]) <= most)
+        for line, heard in (("as recorded", samples), ("over a telephone", over_telephone(samples))):
+            rows.append((line, age, told["gender"][speaker], classifier.classify(heard, speech_segments(heard))[0]))
+    frame = pd.DataFrame(rows, columns=("line", "age", "gender", "answer"))
+    lines = [
+        (*key, len(part), *(int((part.answer == answer).sum()) for answer in ("female", "male", "unknown")))
+        for key, part in frame.groupby(["line", "age", "gender"])
+    ]
+    head = ("line", "age", "gender", "speakers", "called female", "called male", "unknown")
+    table("Gender of children and adults (speechocean762, speakers that chose nothing)", head, lines)
+
+
 def time_table(real: pd.DataFrame, corpora: Path) -> None:
     parts = [read_samples(corpora / "voice" / p) for p in real.path]
     minute = np.concatenate(parts)[: 60 * RATE_HZ]
@@ -173,11 +200,12 @@ def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description="Measure the parts of voice analysis.")
     parser.add_argument("--corpora", type=Path, required=True, help="folder that holds voice/manifest.csv")
+    parser.add_argument("--children", type=Path, help="checkout of jimbozhang/speechocean762")
     options = parser.parse_args()
     rows = pd.read_csv(options.corpora / "voice/manifest.csv", dtype=str)
     dev = rows[rows["split"] == "dev"]
     print("# Parts of voice analysis\n")
-    print("    python benchmarks/voice_components.py --corpora DIR\n")
+    print("    python benchmarks/voice_components.py --corpora DIR --children DIR\n")
     record = population.record()
     print(f"Reference population: {record['recordings']} recordings; inputs sha256 {record['inputs_sha256'][:16]}….")
     with contextlib.redirect_stderr(io.StringIO()):
@@ -187,6 +215,8 @@ def main() -> None:
     feature_tables(table, called)
     gender_table(table, "Gender on dev")
     gender_table(called, "Gender on dev, over a telephone")
+    if options.children:
+        children_table(options.children)
     time_table(dev[dev["label"] == "real"], options.corpora)
 
 

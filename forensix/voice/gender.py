@@ -2,12 +2,14 @@
 
 A logistic regression on pitch, two formants and the mean and deviation of the cepstra of at most 60 s of speech.
 The probability is calibrated on collections that the fit did not see, under equal priors. Below the card's threshold,
-below a second of speech and where nothing is voiced the answer is ``unknown``.
+below a second of speech, where nothing is voiced and above the pitch of nearly all women the answer is ``unknown``.
 
 It learnt adult read and conversational English, as recorded and over a telephone line, and knows nothing of a person's
 identity: high male and low female voices are mistaken for each other, men who shout or exult for women (4 of 5 such
-clips of actors in the corpora's ``dev`` rows); children were not heard in training. Clones sound like the person they
-copy.
+clips of actors in the corpora's ``dev`` rows). Children were not heard in training, and before their voice breaks boys
+sound like girls: those whose pitch lies beyond that of women are unknown, most others are called female. Neither pitch
+nor formants part children of six to ten years from women better: `benchmarks/results/voice_components.md` has how many
+are called what. Clones sound like the person they copy.
 
 References
 ----------
@@ -30,6 +32,8 @@ from forensix.voice.cepstra import cepstra
 from forensix.voice.speech import Segment, total_s
 
 LEAST_SPEECH_S = 1.0
+HIGHEST_HZ = 260.0
+"""Median pitch of the highest voices that are answered: above it children speak, and adults who shout or exult."""
 N_INPUTS = 43
 """log F0, log F1, log F2 (medians), then the mean and the log deviation of 20 cepstra."""
 
@@ -102,7 +106,7 @@ class GenderClassifier:
         if vector is None:
             return "unknown", None
         p = float(self.probability_male(vector[None])[0])
-        if max(p, 1 - p) < self.card.threshold:
+        if max(p, 1 - p) < self.card.threshold or vector[0] > np.log(HIGHEST_HZ):
             return "unknown", None
         return ("male", p) if p >= 0.5 else ("female", 1 - p)
 

@@ -29,6 +29,13 @@ def test_noise_is_unknown(classifier: GenderClassifier) -> None:
     assert classifier.classify(noise) == ("unknown", None)
 
 
+def test_voices_above_those_of_women_are_unknown(classifier: GenderClassifier) -> None:
+    """Children's are, whose gender cannot be heard; they were called female, most of them with 0.95 or more."""
+    samples = syllables(300, 12)
+    assert classifier.probability_male(voice_vector(samples)[None])[0] < 1 - classifier.card.threshold
+    assert classifier.classify(samples) == ("unknown", None)
+
+
 def test_the_vector_starts_with_pitch_and_formants() -> None:
     vector = voice_vector(vowel(120, 2.0))
     assert vector.shape == (N_INPUTS,)
@@ -70,8 +77,9 @@ def test_people_of_the_corpora(corpora: Path, classifier: GenderClassifier) -> N
             answer, _ = classifier.classify(samples, speech_segments(samples))
             right += answer == {"M": "male", "F": "female"}[gender]
             wrong += answer == {"M": "female", "F": "male"}[gender]
-    # Acted joy and anger raise men's pitch to women's: those of one collection are mistaken.
-    assert right >= 16 and wrong <= 5
+    # Acted joy and anger raise men's pitch to women's, and women's to children's: of one collection, many are mistaken
+    # or unknown.
+    assert right >= 12 and wrong <= 5
 
 
 def test_a_woman_on_the_telephone_is_no_man(corpora: Path, classifier: GenderClassifier) -> None:
@@ -81,4 +89,4 @@ def test_a_woman_on_the_telephone_is_no_man(corpora: Path, classifier: GenderCla
     for path in rows.path[:16]:
         samples = over_telephone(read_samples(corpora / "voice" / path))
         answers.append(classifier.classify(samples, speech_segments(samples))[0])
-    assert answers.count("female") >= 8 and answers.count("male") <= 2
+    assert answers.count("female") >= 6 and answers.count("male") <= 2

@@ -180,9 +180,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             for line, here in ((line, np.array(lines) == line) for line in LINES)
         ),
-        limits="Adult English speech of a second or more; below the threshold the answer is unknown. High male and low "
-        "female voices are mistaken for each other, men who shout or exult for women; children were not heard in "
-        "training.",
+        limits="Adult English speech of a second or more; below the threshold, and above a median pitch of 260 Hz, the "
+        "answer is unknown. High male and low female voices are mistaken for each other, men who shout or exult for "
+        "women; children were not heard in training, and most boys before their voice breaks are called female.",
         licence="Apache-2.0; trained on public recordings, some of whose collections state no licence",
         seed=SEED,
         command=COMMAND,
