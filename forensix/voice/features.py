@@ -5,6 +5,7 @@ among real voices. Assumes mono 16 kHz and at least a second of speech. The numb
 verdict: noise, telephone bands, codecs and illness move them as synthesis does.
 
 At most 60 s of speech are measured, in pieces of at most 5 s spread evenly over the recording, so time is bounded.
+A constant offset, which is of the recorder, changes none of them.
 Windows and hops are Praat's unless stated. What cannot be measured (no voiced window, for example) is ``None``.
 
 ================== ============= =======================================================================================
@@ -155,8 +156,10 @@ def measured_pieces(samples: NDArray[Any], segments: Sequence[Segment] | None) -
 
 
 def sounds_of(samples: NDArray[Any], pieces: Sequence[Segment]) -> list[parselmouth.Sound]:
-    """Return pieces of speech as Praat's sounds."""
-    return [parselmouth.Sound(p.of(samples).astype(np.float64), RATE_HZ) for p in pieces]
+    """Return pieces of speech as Praat's sounds, without the mean of them all."""
+    heard = [p.of(samples).astype(np.float64) for p in pieces]
+    offset = np.concatenate(heard).mean() if heard else 0.0
+    return [parselmouth.Sound(x - offset, RATE_HZ) for x in heard]
 
 
 def track_pitch(sounds: Sequence[parselmouth.Sound]) -> list[parselmouth.Pitch]:
@@ -250,10 +253,11 @@ def _syllable_rate(sounds: Sequence[parselmouth.Sound], pitches: Sequence[parsel
 
 
 def _levels_db(x: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the level of each window without its mean: that of all speech would raise the floor of a gated voice."""
     if len(x) < 512:
         return np.empty(0)
     windows = np.lib.stride_tricks.sliding_window_view(x, 512)[::256]
-    power: NDArray[np.float64] = np.mean(np.square(windows, dtype=np.float64), axis=1)
+    power: NDArray[np.float64] = np.var(windows, axis=1, dtype=np.float64)
     return np.asarray(10 * np.log10(power + 10 ** (QUANTISATION_DB / 10)))
 
 
@@ -277,7 +281,8 @@ def _flux_db(samples: NDArray[Any], pieces: Sequence[Segment]) -> float | None:
             spectra.append(np.abs(np.fft.rfft(windows)) ** 2)
     if not spectra:
         return None
-    levels_db = [10 * np.log10(s.sum(1) + 1e-12) for s in spectra]
+    # An offset is in the two lowest lines.
+    levels_db = [10 * np.log10(s[:, 2:].sum(1) + 1e-12) for s in spectra]
     loudest_db = np.concatenate(levels_db).max()
     if loudest_db <= -119:
         return None
