@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from forensix.media.packets import Decoding, channels, like, packed
+from forensix.media.channels import channels, like
+from forensix.media.packets import Decoding, packed
 from forensix.media.played import codec_name
 
 MOST = 32_768.0

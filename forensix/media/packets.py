@@ -6,6 +6,7 @@ from typing import Any
 
 import av
 
+from forensix.media.channels import channels, like
 from forensix.media.played import LATE_S, begins_s
 
 # Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
@@ -16,9 +17,6 @@ _PLANES = 8
 
 _ANEW_MS = 1000.0
 """Time stamps that fall back by more begin anew."""
-
-_OPPOSED = 0.03
-"""Of the louder channel's energy: with less than this in their sum, two channels cancel each other."""
 
 
 class Decoding:
@@ -91,27 +89,6 @@ def packed(frames: Iterable[Any]) -> Iterator[Any]:
         yield from resampler.resample(frame)  # type: ignore[union-attr]
 
 
-def mixed(frame: Any) -> Any:
-    """Return the mean of the channels where the file does not say of which loudspeakers they are.
-
-    FFmpeg would guess those, and leave out the one of deep tones, on which a recorder may have its only voice.
-    """
-    import numpy as np
-
-    layout = frame.layout
-    if layout.nb_channels <= 2 or any(channel.name != "NONE" for channel in layout.channels):
-        return frame
-    samples = frame.to_ndarray()
-    rows = channels(frame, samples).astype(np.float64)
-    if samples.dtype == np.uint8:
-        rows = (rows - 128) / 128
-    elif samples.dtype.kind == "i":
-        rows /= np.iinfo(samples.dtype).max + 1
-    mean = av.AudioFrame.from_ndarray(rows.mean(axis=0, keepdims=True).astype(np.float32), format="fltp", layout="mono")
-    mean.sample_rate, mean.pts, mean.time_base = frame.sample_rate, frame.pts, frame.time_base
-    return mean
-
-
 def resampled(frames: Iterable[Any], form: str, rate_hz: int | None = None) -> Iterator[Any]:
     """Yield the sound of frames as mono samples (n,) of a format, at the rate of the first frame or at another.
 
@@ -174,51 +151,6 @@ class Bridge:
             f"{self._n_bridged} samples of sound are no numbers (NaN or infinite); they were bridged from those beside"
             " them"
         ]
-
-
-class Opposed:
-    """Replaces the second of two channels by the first where both cancel each other, and counts how long they do.
-
-    Speech whose one channel is inverted is heard over loudspeakers, and mixed to one channel it would be silence.
-    """
-
-    def __init__(self) -> None:
-        self._s = 0.0
-
-    def over(self, frame: Any) -> Any:
-        """Return a frame of sound whose channels can be mixed: itself where they can be."""
-        import numpy as np
-
-        if frame.layout.nb_channels != 2:
-            return frame
-        samples = frame.to_ndarray()
-        rows = channels(frame, samples).astype(np.float64) - (128 if samples.dtype == np.uint8 else 0)
-        both, loudest = rows.sum(axis=0), (rows**2).sum(axis=1).max()
-        if both @ both >= _OPPOSED * loudest:
-            return frame
-        self._s += rows.shape[1] / max(1, frame.sample_rate)
-        return like(frame, np.repeat(channels(frame, samples)[:1], 2, axis=0))
-
-    def warnings(self) -> list[str]:
-        """Return how long the channels cancel each other, in a sentence, or nothing."""
-        if not self._s:
-            return []
-        return [f"for {self._s:.1f} s the two channels of sound cancel each other; the first alone was used there"]
-
-
-def channels(frame: Any, samples: Any) -> Any:
-    """Return the samples of a frame as (channels, n)."""
-    return samples if frame.format.is_planar else samples.reshape(-1, frame.layout.nb_channels).T
-
-
-def like(frame: Any, rows: Any) -> Any:
-    """Return a frame of samples (channels, n) that is like another otherwise."""
-    import numpy as np
-
-    lines = rows if frame.format.is_planar else rows.T.reshape(1, -1)
-    audio_frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(lines), format=frame.format.name, layout=frame.layout)
-    audio_frame.sample_rate, audio_frame.pts, audio_frame.time_base = frame.sample_rate, frame.pts, frame.time_base
-    return audio_frame
 
 
 class Pauses:

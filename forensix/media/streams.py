@@ -15,9 +15,10 @@ from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
 from forensix.media import tags
+from forensix.media.channels import Opposed, mixed
 from forensix.media.length import counted_s, length_s, missing_s, stated_s
 from forensix.media.levels import Lowered, is_float, peak_of
-from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed, resampled
+from forensix.media.packets import Bridge, Clock, Decoding, Pauses, packed, resampled
 from forensix.media.played import codec_name, decodable, in_order, late_s
 from forensix.media.tones import as_sdr, hdr_curve, is_wide
 

@@ -193,6 +193,33 @@ def test_channels_that_cancel_each_other_are_heard(kind: type, tmp_path: Path) -
             assert media.samples().any() and not media.warnings
 
 
+@pytest.mark.parametrize("snr_db", [15, 30])
+def test_channels_that_cancel_each_other_are_heard_where_each_has_noise_of_its_own(snr_db: int, tmp_path: Path) -> None:
+    """The noise decided from frame to frame, and most of what was said was lost."""
+    chance = np.random.default_rng(0)
+    syllables = chance.normal(0, 3000, 6 * 16_000) * (np.arange(6 * 16_000) // 4000 % 3 > 0)
+    noise = chance.normal(0, 3000 * 10 ** (-snr_db / 20), (2, len(syllables)))
+    wavfile.write(
+        tmp_path / "a.wav", 16_000, np.stack([syllables, -syllables]).T.astype(np.int16) + noise.T.astype("i2")
+    )
+    with open_media(tmp_path / "a.wav") as media:
+        difference = media.samples() - (syllables + noise[0])
+        assert np.abs(difference[8000:]).max() < 3
+        (warning,) = media.warnings
+        assert float(warning.split()[1]) == pytest.approx(5.75, abs=0.3) and "cancel each other" in warning
+
+
+def test_channels_that_differ_are_mixed(tmp_path: Path) -> None:
+    chance = np.random.default_rng(0)
+    middle, side = chance.normal(0, 0.1, (2, 32_000))
+    for share in (0, 0.5, 1):
+        left, right = middle + share * side, middle - share * side
+        wavfile.write(tmp_path / "a.wav", 16_000, np.stack([left, right], axis=1).astype(np.float32))
+        with open_media(tmp_path / "a.wav") as media:
+            np.testing.assert_allclose(media.samples() / 32768, middle, atol=1e-3)
+            assert not media.warnings
+
+
 def test_a_video_without_frames(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mp4", 5)
     data = bytearray(path.read_bytes())

@@ -14,7 +14,8 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.packets import Opposed, Pauses, channels, mixed, packed, resampled
+from forensix.media.channels import Opposed, channels, mixed
+from forensix.media.packets import Pauses, packed, resampled
 from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
