@@ -15,18 +15,27 @@ more than the second."""
 _KEPT_S = 1.0
 """How long what was heard of two channels counts: longer than the pauses of speech, in which their noise is alike."""
 
+_DEEP = frozenset(("LFE", "LFE2"))
+_SILENT = 2.0**-16
+"""Half a step of 16 bits, of full scale."""
+
 
 def mixed(frame: Any) -> Any:
-    """Return the mean of the channels where the file does not say of which loudspeakers they are.
+    """Return the mean of the channels where FFmpeg, which mixes the others, would leave out those that sound.
 
-    FFmpeg would guess those, and leave out the one of deep tones, on which a recorder may have its only voice.
+    That is where the file does not say of which loudspeakers they are, so that FFmpeg would guess those and leave out
+    the one of deep tones, on which a recorder may have its only voice; and where that one sounds alone.
     """
     import numpy as np
 
-    layout = frame.layout
-    if layout.nb_channels <= 2 or any(channel.name != "NONE" for channel in layout.channels):
+    names = [channel.name for channel in frame.layout.channels]
+    unnamed = len(names) > 2 and all(name == "NONE" for name in names)
+    deep = np.array([name in _DEEP for name in names])
+    if not unnamed and not deep.any():
         return frame
     rows = _scaled(frame)
+    if not unnamed and (np.abs(rows[~deep]).max(initial=0.0) >= _SILENT or np.abs(rows).max(initial=0.0) < _SILENT):
+        return frame
     mean = av.AudioFrame.from_ndarray(rows.mean(axis=0, keepdims=True).astype(np.float32), format="fltp", layout="mono")
     mean.sample_rate, mean.pts, mean.time_base = frame.sample_rate, frame.pts, frame.time_base
     return mean

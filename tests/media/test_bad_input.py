@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from scipy.io import wavfile
@@ -218,6 +219,24 @@ def test_channels_that_differ_are_mixed(tmp_path: Path) -> None:
         with open_media(tmp_path / "a.wav") as media:
             np.testing.assert_allclose(media.samples() / 32768, middle, atol=1e-3)
             assert not media.warnings
+
+
+@pytest.mark.parametrize("layout", ["5.1", "2.1"])
+def test_the_channel_of_deep_tones_is_heard_where_it_sounds_alone(layout: str, tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "a.wav"), "w") as container:
+        stream = container.add_stream("pcm_s16le", rate=48_000, layout=layout)
+        names = [channel.name for channel in stream.layout.channels]
+        rows = np.zeros((len(names), 48_000), np.int16)
+        rows[names.index("LFE")] = 9000 * np.sin(np.arange(48_000) / 100)
+        rows[0, 24_000:] = rows[names.index("LFE"), 24_000:] // 3
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(rows.T.reshape(1, -1)), format="s16", layout=layout)
+        frame.sample_rate = 48_000
+        for packet in (*stream.encode(frame), *stream.encode(None)):
+            container.mux(packet)
+    with open_media(tmp_path / "a.wav") as media:
+        loudest = np.abs(media.samples()[:7000].astype(int)).max(), np.abs(media.samples()[9000:].astype(int)).max()
+    assert loudest[0] == pytest.approx(9000 / len(names), rel=0.02)
+    assert loudest[1] < 3000
 
 
 def test_a_video_without_frames(tmp_path: Path) -> None:
