@@ -3,7 +3,8 @@
 Speech is found, split by speaker, and each speaker's speech is cut into phrases that are scored; a speaker's score is
 that of all of his speech, the recording's that of its most suspect speaker. A run of phrases that stands out of the
 rest of a voice as synthetic counts as a voice of its own: it is what was put in. A watermark of a synthesiser decides
-by itself. The acoustic features are shown beside a population of real voices and do not move the score.
+where it lies in much of a voice that does not sound recorded; any other leaves the voice undecided. The acoustic
+features are shown beside a population of real voices and do not move the score.
 """
 
 import math
@@ -24,10 +25,11 @@ from forensix.tasks.evidence import Outcome, Table
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, threshold_of
 from forensix.tasks.voice_evidence import HeardPhrase, recording, set_beside
-from forensix.tasks.voices import Voice, described, listen
+from forensix.tasks.voices import Voice, described, listen, sounds_recorded
 from forensix.voice import Segment, compare
 from forensix.voice.speech import peak_of, total_s
 from forensix.voice.transcript import ENGLISH_ONLY, Transcript
+from forensix.voice.watermark import Mark
 
 FIRM_S = 2.0
 """Less speech than this gives no firm score."""
@@ -121,7 +123,7 @@ class VoiceAnalysis:
                 if options.explain
                 else ()
             ),
-            notes=(*_level_notes(peak, at_peak), *_notes(segments, voices, words)),
+            notes=(*_level_notes(peak, at_peak), *_notes(segments, voices, words, spoof)),
             models=tuple(component_label(part) for part in used.values()),
             summary=_summary(voices, spoof, segments, damaged),
             inconclusive=_is_undecided(voices, spoof, damaged),
@@ -183,9 +185,12 @@ def _is_judged(voice: Voice) -> bool:
 
 
 def _verdict(voice: Voice, spoof: Any, damaged: bool) -> str:
-    """Return what is told of a voice; nothing where it says little, its score decides nothing, or damage clears it."""
+    """Return what is told of a voice: nothing where it says little or its score decides nothing.
+
+    What is damaged, or read as marked, is not told to be recorded.
+    """
     class_name = class_of(voice.score, spoof)
-    unsure = is_inconclusive(voice.score, spoof) or (damaged and class_name == "real")
+    unsure = is_inconclusive(voice.score, spoof) or (class_name == "real" and (damaged or voice.mark is not None))
     return class_name if _is_judged(voice) and not unsure else "inconclusive"
 
 
@@ -197,7 +202,7 @@ def _undecided(voices: Sequence[Voice], spoof: Any, damaged: bool) -> list[str]:
 def _is_undecided(voices: Sequence[Voice], spoof: Any, damaged: bool) -> bool:
     """Return whether nothing is told of a recording: no voice is found to be fake, and one that counts is undecided.
 
-    A voice that is too short to be judged counts where its score would accuse it.
+    A voice that is too short to be judged counts where its score would accuse it, one that is read as marked always.
     """
     if any(_verdict(voice, spoof, damaged) == "fake" for voice in voices):
         return False
@@ -206,6 +211,7 @@ def _is_undecided(voices: Sequence[Voice], spoof: Any, damaged: bool) -> bool:
     return (
         not judged
         or _verdict(max(judged, key=lambda voice: voice.score), spoof, damaged) == "inconclusive"
+        or any(voice.mark for voice in judged)
         or any(class_of(voice.score, spoof) == "fake" and not is_inconclusive(voice.score, spoof) for voice in short)
     )
 
@@ -242,7 +248,9 @@ def _level_notes(peak: float, at_peak: float, *, heard: bool = True) -> Iterator
         yield f"{share} lies at the peak: the recording is clipped or damaged{too_far if heard else ''}."
 
 
-def _notes(segments: Sequence[Segment], voices: Sequence[Voice], words: Transcript | None) -> tuple[str, ...]:
+def _notes(
+    segments: Sequence[Segment], voices: Sequence[Voice], words: Transcript | None, spoof: Any
+) -> tuple[str, ...]:
     notes = []
     if total_s(segments) < LEAST_S:
         notes.append(
@@ -256,10 +264,7 @@ def _notes(segments: Sequence[Segment], voices: Sequence[Voice], words: Transcri
         if not _is_judged(voice) and total_s(segments) >= LEAST_S:
             notes.append(f"{name} says less than {LEAST_S:g} s, too little to judge the voice.")
         if voice.mark:
-            notes.append(
-                f"{name} carries the watermark {voice.mark.name} (reading {voice.mark.reading:.2f}), which "
-                "synthesisers write into what they say; that decides, whatever the voice sounds like."
-            )
+            notes.append(_mark_note(voice, voice.mark, spoof))
         if voice.is_inserted:
             start_s, end_s = voice.turns.segments[0].start_s, voice.turns.segments[-1].end_s
             notes.append(
@@ -279,6 +284,17 @@ def _notes(segments: Sequence[Segment], voices: Sequence[Voice], words: Transcri
                 f"not be made out{foreign}."
             )
     return tuple(notes)
+
+
+def _mark_note(voice: Voice, mark: Mark, spoof: Any) -> str:
+    read = f"the watermark {mark.name} (reading {mark.reading:.2f}), which synthesisers write into what they say"
+    if voice.mark_decides:
+        return f"{voice.turns.speaker} carries {read}; that decides, since the voice does not sound recorded."
+    where = f"In {_seconds(total_s(mark.segments))} of {voice.turns.speaker} there seems to be {read}"
+    if class_of(voice.score, spoof) == "fake":
+        return f"{where}."
+    why = "the voice sounds recorded" if sounds_recorded(voice, spoof) else "that is too little of the voice"
+    return f"{where}, but {why}: a few recordings of people read so by chance, and nothing is told of it."
 
 
 def _summary(voices: Sequence[Voice], spoof: Any, segments: Sequence[Segment], damaged: bool) -> str:

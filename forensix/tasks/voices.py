@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from forensix.schema import Gender
-from forensix.tasks.verdicts import checked, pooled, threshold_of, upper_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, threshold_of, upper_of
 from forensix.voice import Segment, SpeakerTurns
 from forensix.voice.features import extract, hear
 from forensix.voice.gender import GenderClassifier
@@ -30,11 +30,17 @@ class Voice:
     score: float
     is_inserted: bool = False
     mark: Mark | None = None
+    mark_decides: bool = False
     is_sung: bool = False
     gender: Gender = "unknown"
     gender_probability: float | None = None
     features: Mapping[str, float | None] | None = None
     band: Band = "wide"
+
+
+def sounds_recorded(voice: Voice, spoof: Any) -> bool:
+    """Return whether the score of a voice is one of recorded voices."""
+    return class_of(voice.score, spoof) == "real" and not is_inconclusive(voice.score, spoof)
 
 
 def listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[Voice, ...]:
@@ -73,11 +79,13 @@ def _parts(segment: Segment, start_s: float, end_s: float, *, inside: bool) -> l
 def described(voice: Voice, samples: NDArray[Any], used: Mapping[str, Any]) -> Voice:
     """Add the watermark, and what is shown of a voice.
 
-    A mark decides, so a voice that carries one scores no lower than what is held for fake.
+    A mark that lies in much of a voice decides, unless the voice sounds recorded, as some do that are read as marked by
+    chance: the voice then scores no lower than what is held for fake.
     """
-    mark = used["voice_watermark"].read(samples, voice.phrases)
-    marked_score = max(mark.reading, upper_of(used["spoof"])) if mark else 0.0
-    changes: dict[str, Any] = {"mark": mark, "score": max(voice.score, marked_score)}
+    mark, spoof = used["voice_watermark"].read(samples, voice.phrases), used["spoof"]
+    changes: dict[str, Any] = {"mark": mark}
+    if mark and mark.is_throughout and not sounds_recorded(voice, spoof):
+        changes |= {"mark_decides": True, "score": max(voice.score, mark.reading, upper_of(spoof))}
     if "gender" in used:
         segments, classifier = voice.turns.segments, used["gender"]
         voicing = hear(samples, segments)

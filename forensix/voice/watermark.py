@@ -4,11 +4,12 @@ Resemble's generators, Chatterbox among them, write the inaudible mark PerTh int
 the wheel ``resemble-perth`` (MIT; ``pip install 'forensix[watermark]'``), whose weights are read here by code of our
 own; nothing else of that package is imported.
 
-A reading of 0.99 or more of speech of 1.25 s or more means: marked, so this speech was synthesised. The decoder reads
-up to 0.96 where nothing was written, the more often the less is said, so a lower reading means nothing: most
-synthesisers do not mark, and noise, narrow bands or another vocoder weaken the mark. Silence has no reading. Long
-speech is read in up to eight pieces of 5 s. ``benchmarks/results/voice_watermark.md`` has false alarms and what the
-mark survives.
+PerTh carries no message: its decoder only says how sure it is that there is a mark. A reading of 0.99 or more of speech
+of 1.25 s or more is evidence that this speech was synthesised, and no proof: some people's speech, that of children
+above all, reads so by chance in 3 of 1,000 phrases. So `forensix.tasks.voices` lets a mark decide only where it lies in
+much of a voice (`Mark.is_throughout`) that does not sound recorded. A lower reading means nothing: most synthesisers do
+not mark, and noise, narrow bands or another vocoder weaken the mark. Silence has no reading. Long speech is read in up
+to eight pieces of 5 s. ``benchmarks/results/voice_watermark.md`` has false alarms and what the mark survives.
 """
 
 import hashlib
@@ -25,10 +26,13 @@ from torch import nn
 
 from forensix.errors import MissingExtra, WeightsMismatch
 from forensix.models.files import of_package
-from forensix.voice.speech import Segment, as_float, spread
+from forensix.voice.speech import Segment, as_float, spread, total_s
 
 MARKED = 0.99
-"""Readings from here up are evidence: among 1,254 clips and recordings that carry no mark the highest is 0.96."""
+"""Readings from here up are evidence: few pieces of speech that carry no mark reach it."""
+
+LEAST_S = 2.0
+"""Marked speech that a mark needs to decide: most that reads as marked by chance is shorter."""
 
 PERTH_SHA256 = "a15bce457ebc53ce5e6c9c3f11df78cf7ee2bf9cdab0a798902135b4c4027670"
 PIECE_S = 5.0
@@ -44,11 +48,20 @@ SPEEDS = {"slow": 1.25, "normal": 1.0, "fast": 0.75}
 
 @dataclass(frozen=True)
 class Mark:
-    """A watermark that was found: whose it is, its reading from 0.99 to 1, and the pieces of speech that carry it."""
+    """A watermark that was found: whose it is, its reading from 0.99 to 1, and the pieces of speech that carry it.
+
+    ``read_s`` is how much speech was read.
+    """
 
     name: str
     reading: float
     segments: tuple[Segment, ...]
+    read_s: float = 0.0
+
+    @property
+    def is_throughout(self) -> bool:
+        """Whether so much of the speech carries it, 2 s and half of what was read, that chance alone is unlikely."""
+        return total_s(self.segments) >= max(LEAST_S, self.read_s / 2)
 
 
 class _Branch(nn.Module):
@@ -136,11 +149,12 @@ class PerthReader:
         -------
         The mark, or ``None`` where no piece of speech reads 0.99 or more, which says nothing.
         """
-        readings = [(self.reading(piece.of(samples)), piece) for piece in self.pieces(segments)]
+        pieces = self.pieces(segments)
+        readings = [(self.reading(piece.of(samples)), piece) for piece in pieces]
         marked = [(value, piece) for value, piece in readings if value is not None and value >= MARKED]
         if not marked:
             return None
-        return Mark("PerTh", max(value for value, _ in marked), tuple(piece for _, piece in marked))
+        return Mark("PerTh", max(value for value, _ in marked), tuple(piece for _, piece in marked), total_s(pieces))
 
 
 class NoReader:

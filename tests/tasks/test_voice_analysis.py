@@ -329,13 +329,13 @@ def test_a_report_says_beside_whose_voices_a_voice_was_measured(speech: Path) ->
 
 
 class Marked:
-    """Reads a watermark in whatever it is given."""
+    """Reads a watermark in whatever it is given, or in the first piece of it."""
 
-    def __init__(self, reading: float) -> None:
-        self.reading = reading
+    def __init__(self, reading: float, most: int = 99) -> None:
+        self.reading, self.most = reading, most
 
     def read(self, samples: np.ndarray, segments: tuple[Segment, ...]) -> Mark:
-        return Mark("PerTh", self.reading, tuple(segments))
+        return Mark("PerTh", self.reading, tuple(segments[: self.most]), sum(s.duration_s for s in segments))
 
 
 @pytest.mark.parametrize("reading", [0.8, 0.99])
@@ -347,6 +347,28 @@ def test_a_watermark_decides(minute: Path, reading: float) -> None:
     assert report.verdicts == {TASK: "fake"}
     assert report.scores[TASK] == pytest.approx(max(reading, shipped.threshold))
     assert any("PerTh" in note for note in report.outcomes[TASK].notes)
+
+
+@pytest.mark.parametrize(
+    ("score", "most", "verdict", "why"),
+    [
+        (0.02, 99, "inconclusive", "but the voice sounds recorded"),
+        (0.5, 1, "inconclusive", "but that is too little of the voice"),
+        (0.02, 1, "inconclusive", "but the voice sounds recorded"),
+        (0.95, 1, "fake", "synthesisers write into what they say."),
+    ],
+)
+def test_a_watermark_that_chance_can_make_accuses_nobody(
+    minute: Path, score: float, most: int, verdict: str, why: str
+) -> None:
+    """One phrase of a child, untouched, reads as marked: speaker and recording were called fake at 1.0."""
+    spoof = Opinion(score)
+    spoof.card = get_card("forensix-spoof")
+    report = heard(minute, (0, 1, 2, 3), voice_watermark=Marked(1.0, most), spoof=spoof)
+    assert report.verdicts == {TASK: verdict} and report.scores[TASK] == pytest.approx(score)
+    assert report.to_wire(TASK)["result"]["class_name"] == ("fake" if verdict == "fake" else "real")
+    (note,) = (note for note in report.outcomes[TASK].notes if "PerTh" in note)
+    assert why in note
 
 
 def test_the_recording_is_shown_with_its_phrases_and_its_sound(minute: Path) -> None:

@@ -39,6 +39,16 @@ def test_a_marked_half_is_placed(reader: watermark.PerthReader) -> None:
     samples = np.concatenate([plain[:half], mark(plain)[half:]])
     mark_read = reader.read(samples, (Segment(0, 3.0), Segment(3.0, 5.9)))
     assert mark_read is not None and mark_read.segments == (Segment(3.0, 5.9),)
+    assert mark_read.read_s == pytest.approx(5.9) and not mark_read.is_throughout
+
+
+@pytest.mark.parametrize(
+    ("marked_s", "read_s", "is_throughout"), [(1.9, 1.9, False), (2.4, 2.4, True), (2.4, 6.0, False), (3.0, 6.0, True)]
+)
+def test_a_mark_needs_two_seconds_and_half_of_what_was_read(
+    marked_s: float, read_s: float, is_throughout: bool
+) -> None:
+    assert watermark.Mark("PerTh", 1.0, (Segment(1.0, 1.0 + marked_s),), read_s).is_throughout is is_throughout
 
 
 @pytest.mark.parametrize(
