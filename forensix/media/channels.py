@@ -6,14 +6,24 @@ Runs in the sandbox.
 import math
 from typing import Any
 
-import av
-
-_OPPOSED, _MIXED = 0.3, 0.9
+_OPPOSED, _MIXED = 0.3, 0.5
 """Of the louder channel's energy: with less than the first in their sum, two channels cancel each other, until there is
 more than the second."""
 
 _KEPT_S = 1.0
 """How long what was heard of two channels counts: longer than the pauses of speech, in which their noise is alike."""
+
+APART = (
+    "the two channels of sound hold different voices or sounds, as of a call with a person on each; they were heard"
+    " mixed, so who speaks when is less sure: give each channel as a file of its own"
+)
+_BLOCK_S = 0.05
+_STEP_DB, _N_STEPS = 2.0, 31
+"""Below the last step, 60 dB under full scale, is silence."""
+_ALONE_DB = 12.0
+"""So far a channel that rests lies under its own loud sound, and under the other channel, each beside its own."""
+_ALONE_S, _ALONE_SHARE = 1.0, 0.25
+"""How long, and in how much of its sound, each of two channels is heard alone where they hold different voices."""
 
 _DEEP = frozenset(("LFE", "LFE2"))
 _SILENT = 2.0**-16
@@ -26,6 +36,7 @@ def mixed(frame: Any) -> Any:
     That is where the file does not say of which loudspeakers they are, so that FFmpeg would guess those and leave out
     the one of deep tones, on which a recorder may have its only voice; and where that one sounds alone.
     """
+    import av
     import numpy as np
 
     names = [channel.name for channel in frame.layout.channels]
@@ -79,6 +90,51 @@ class Opposed:
         return [f"for {self._s:.1f} s the two channels of sound cancel each other; the first alone was used there"]
 
 
+class Apart:
+    """Tells whether two channels hold different voices: each is heard while the other rests."""
+
+    def __init__(self) -> None:
+        self._seconds: Any = None
+
+    def over(self, frame: Any) -> Any:
+        """Return a frame of sound, and keep for how long both channels were how loud."""
+        import numpy as np
+
+        if frame.layout.nb_channels != 2 or not frame.samples:
+            return frame
+        if self._seconds is None:
+            self._seconds = np.zeros((_N_STEPS, _N_STEPS))
+        power = np.square(_scaled(frame))
+        n, length_s = power.shape[1], frame.samples / max(1, frame.sample_rate)
+        edges = np.linspace(0, n, min(n, max(1, round(length_s / _BLOCK_S))) + 1).astype(int)
+        means = np.add.reduceat(power, edges[:-1], axis=1) / np.diff(edges)
+        steps = np.clip(-10 * np.log10(np.maximum(means, 1e-12)) / _STEP_DB, 0, _N_STEPS - 1).astype(int)
+        np.add.at(self._seconds, tuple(steps), length_s / (len(edges) - 1))
+        return frame
+
+    def warnings(self) -> list[str]:
+        """Return that the channels hold different voices, in a sentence, or nothing."""
+        return [APART] if self._are_apart() else []
+
+    def _are_apart(self) -> bool:
+        import numpy as np
+
+        if self._seconds is None:
+            return False
+        both = self._seconds
+        # Steps count down from full scale; loud is what a channel reaches for `_ALONE_S` in all.
+        loud = [int(np.argmax(np.cumsum(both.sum(axis=1 - side)) >= _ALONE_S)) for side in (0, 1)]
+        if min(both[:-1].sum(), both[:, :-1].sum()) < _ALONE_S:
+            return False
+        first, second = np.meshgrid(*(_STEP_DB * (np.arange(_N_STEPS) - at) for at in loud), indexing="ij")
+        for own, other in ((first, second), (second, first)):
+            sounds = own < _ALONE_DB
+            alone_s = both[sounds & (other >= _ALONE_DB) & (other - own >= _ALONE_DB)].sum()
+            if alone_s < max(_ALONE_S, _ALONE_SHARE * both[sounds].sum()):
+                return False
+        return True
+
+
 def _scaled(frame: Any) -> Any:
     """Return the samples of a frame as (channels, n), float64, full scale at 1."""
     import numpy as np
@@ -97,6 +153,7 @@ def channels(frame: Any, samples: Any) -> Any:
 
 def like(frame: Any, rows: Any) -> Any:
     """Return a frame of samples (channels, n) that is like another otherwise."""
+    import av
     import numpy as np
 
     lines = rows if frame.format.is_planar else rows.T.reshape(1, -1)

@@ -15,7 +15,7 @@ from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
 from forensix.media import tags
-from forensix.media.channels import Opposed, mixed
+from forensix.media.channels import Apart, Opposed, mixed
 from forensix.media.length import counted_s, length_s, missing_s, stated_s
 from forensix.media.levels import Lowered, is_float, peak_of
 from forensix.media.packets import Bridge, Clock, Decoding, Pauses, packed, resampled
@@ -196,11 +196,12 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
             with open(source["path"], "rb") as again, open_container(again, source) as whole:
                 peak = peak_of(whole, whole.streams[audio.index], limit_s + _SLACK_S)
         pauses = Pauses(audio, late, (stated_s(source, container, audio) or limit_s) + _SLACK_S)
-        decoding, bridge, lowered, opposed = Decoding(container, audio), Bridge(), Lowered(peak), Opposed()
+        decoding, bridge, lowered = Decoding(container, audio), Bridge(), Lowered(peak)
+        apart, opposed = Apart(), Opposed()
         waiting: list[np.ndarray] = []
         n_waiting = 0
         sound = pauses.filled(packed(frame for _, frame in decoding))
-        heard = (mixed(opposed.over(lowered.over(bridge.over(frame)))) for frame in sound)
+        heard = (mixed(opposed.over(apart.over(lowered.over(bridge.over(frame))))) for frame in sound)
         for chunk in resampled(heard, "s16", SAMPLE_RATE_HZ):
             waiting.append(chunk)
             n_waiting += chunk.size
@@ -216,7 +217,7 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
             yield np.concatenate(waiting)
         left_s = missing_s(source, container, audio, n_samples / SAMPLE_RATE_HZ - late, decoding.ends_s)
     warnings = decoding.warnings("piece of sound", left_s) + pauses.warnings() + bridge.warnings()
-    yield warnings + lowered.warnings() + opposed.warnings()
+    yield warnings + lowered.warnings() + opposed.warnings() + apart.warnings()
 
 
 def open_container(file: BinaryIO, source: dict[str, str]) -> Any:

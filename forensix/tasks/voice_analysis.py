@@ -9,6 +9,7 @@ features are shown beside a population of real voices and do not move the score.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from forensix.errors import UsageError
 from forensix.forensics.findings import joined
 from forensix.media import Media
+from forensix.media.channels import APART
 from forensix.schema import Segment as WireSegment
 from forensix.schema import Speaker, VoiceResult
 from forensix.tasks.catalogue import VOICE_ANALYSIS
@@ -76,10 +78,12 @@ class VoiceAnalysis:
         if options.explain:
             used["gender"] = component(self, "gender", options)
         used["voice_watermark"] = component(self, "voice_watermark", options)
+        # What is said where two people were mixed stands out of what one of them says alone.
+        listened = partial(listen, samples=samples, spoof=used["spoof"], one_voice=APART in media.warnings)
         voices: list[Voice] = []
         for i, speaker in enumerate(turns):
             options.progress(f"listening to {speaker.speaker}", 0.2 + 0.4 * i / len(turns))
-            voices += [described(voice, samples, used) for voice in listen(speaker, samples, used["spoof"])]
+            voices += [described(voice, samples, used) for voice in listened(speaker)]
         words = None
         if options.transcribe:
             options.progress("writing down what is said", 0.6)

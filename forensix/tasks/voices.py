@@ -43,14 +43,14 @@ def sounds_recorded(voice: Voice, spoof: Any) -> bool:
     return class_of(voice.score, spoof) == "real" and not is_inconclusive(voice.score, spoof)
 
 
-def listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[Voice, ...]:
-    """Score a speaker by phrase; return one voice, or two where a piece was put in."""
+def listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any, *, one_voice: bool = False) -> tuple[Voice, ...]:
+    """Score a speaker by phrase; return one voice, or two where a piece was put in and not ``one_voice`` is wanted."""
     pieces = phrases(turns.segments)
     parts = [piece.of(samples) for piece in pieces]
     part_scores = spoof.scores(parts) if hasattr(spoof, "scores") else [spoof.score(part) for part in parts]
     scores = checked(part_scores, len(pieces), spoof)
     durations_s = [piece.duration_s for piece in pieces]
-    run = inserted(scores.tolist(), durations_s, threshold_of(spoof))
+    run = None if one_voice else inserted(scores.tolist(), durations_s, threshold_of(spoof))
     if run is None:
         return (Voice(turns, pieces, tuple(scores.tolist()), pooled(scores, durations_s)),)
     inside = set(run)

@@ -221,6 +221,27 @@ def test_channels_that_differ_are_mixed(tmp_path: Path) -> None:
             assert not media.warnings
 
 
+def test_channels_with_a_person_on_each_are_told_to_be_heard_mixed(tmp_path: Path) -> None:
+    chance = np.random.default_rng(0)
+    at = np.arange(20 * 16_000)
+    first, second = (chance.normal(0, 0.1, len(at)) * (at // 5000 % k > 1) for k in (5, 6))
+    noise = chance.normal(0, 0.002, (2, len(at)))
+    second[: 3 * 16_000] = 0
+    sounds = {
+        "call": (first + 0.1 * second, second + 0.1 * first),
+        "room": (first + 0.4 * second, second + 0.4 * first),
+        "one side": (first, 0 * second),
+        "alike": (first + second, first + second),
+        "quieter": (first, 0.1 * first),
+        "inverted": (first, -first),
+    }
+    for name, sides in sounds.items():
+        wavfile.write(tmp_path / "a.wav", 16_000, (np.stack(sides) + noise).T.astype(np.float32))
+        with open_media(tmp_path / "a.wav") as media:
+            assert not media.warnings and len(media.samples()) == len(at)
+            assert any("different voices" in warning for warning in media.warnings) is (name == "call"), name
+
+
 @pytest.mark.parametrize("layout", ["5.1", "2.1"])
 def test_the_channel_of_deep_tones_is_heard_where_it_sounds_alone(layout: str, tmp_path: Path) -> None:
     with av.open(str(tmp_path / "a.wav"), "w") as container:

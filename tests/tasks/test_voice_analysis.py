@@ -296,6 +296,26 @@ def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
     assert "by 1 speaker," in report.outcomes[TASK].summary
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_of_two_people_that_were_mixed_nothing_is_said_to_be_put_in(apart: bool, minute: Path, tmp_path: Path) -> None:
+    """A call with a person on each channel: where both spoke, the one seemed to have been put into the other."""
+    sound = wavfile.read(minute)[1]
+    turns = np.arange(len(sound)) // RATE % 8 < 4
+    sides = (sound * turns, sound * ~turns) if apart else (sound, sound // 2)
+    wavfile.write(tmp_path / "call.wav", RATE, np.stack(sides, axis=1))
+    report = heard(tmp_path / "call.wav", (0, 1, 2, 3, 4), spoof=Quarter())
+    speakers = [s["speaker"] for s in report.to_wire(TASK)["result"]["explanation"]]
+    assert speakers == (["speaker_1"] if apart else ["speaker_1", "speaker_1 (inserted)"])
+    assert any("two channels of sound hold different voices" in w for w in report.warnings) is apart
+
+
+class Quarter:
+    """A spoof detector that calls sound synthetic which is loud even where only half of it is left."""
+
+    def score(self, samples: np.ndarray) -> float:
+        return 0.98 if np.abs(samples).mean() > 0.05 else 0.03
+
+
 class Women:
     """Hears every voice as a woman's."""
 
