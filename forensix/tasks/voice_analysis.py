@@ -298,7 +298,9 @@ def _mark_note(voice: Voice, mark: Mark, spoof: Any) -> str:
     if class_of(voice.score, spoof) == "fake":
         return f"{where}."
     why = "the voice sounds recorded" if sounds_recorded(voice, spoof) else "that is too little of the voice"
-    return f"{where}, but {why}: a few recordings of people read so by chance, and nothing is told of it."
+    return (
+        f"{where}, but {why}: a few recordings of people read so by chance, so it is not told whether it is synthetic."
+    )
 
 
 def _summary(voices: Sequence[Voice], spoof: Any, segments: Sequence[Segment], damaged: bool) -> str:

@@ -5,8 +5,8 @@ the wheel ``resemble-perth`` (MIT; ``pip install 'forensix[watermark]'``), whose
 own; nothing else of that package is imported.
 
 PerTh carries no message: its decoder only says how sure it is that there is a mark. A reading of 0.99 or more of speech
-of 1.25 s or more is evidence that this speech was synthesised, and no proof: some people's speech, that of children
-above all, reads so by chance in 3 of 1,000 phrases. So `forensix.tasks.voices` lets a mark decide only where it lies in
+of 1.25 s or more is evidence that this speech was synthesised, and no proof: some people's speech reads so by
+chance, of learners of English 3 sentences of 1,000. So `forensix.tasks.voices` lets a mark decide only where it lies in
 much of a voice (`Mark.is_throughout`) that does not sound recorded. A lower reading means nothing: most synthesisers do
 not mark, and noise, narrow bands or another vocoder weaken the mark. Silence has no reading. Long speech is read in up
 to eight pieces of 5 s. ``benchmarks/results/voice_watermark.md`` has false alarms and what the mark survives.

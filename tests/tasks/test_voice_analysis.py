@@ -381,7 +381,7 @@ def test_a_watermark_decides(minute: Path, reading: float) -> None:
 def test_a_watermark_that_chance_can_make_accuses_nobody(
     minute: Path, score: float, most: int, verdict: str, why: str
 ) -> None:
-    """One phrase of a child, untouched, reads as marked: speaker and recording were called fake at 1.0."""
+    """One phrase of a person, untouched, reads as marked: speaker and recording were called fake at 1.0."""
     spoof = Opinion(score)
     spoof.card = get_card("forensix-spoof")
     report = heard(minute, (0, 1, 2, 3), voice_watermark=Marked(1.0, most), spoof=spoof)
