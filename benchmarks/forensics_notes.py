@@ -38,6 +38,8 @@ NOTES: dict[str, str] = {
     "0124_": SIGNED,
     "0133_": HYBRID,
     "0142_": SIGNED,
+    "0250_": "The first section holds an empty page, which the program filled in the second: nothing was there that "
+    "could have been changed, so there is one version.",
     "0204_": SIGNED,
     "0137_": "The lowest bits of the alpha channel hold the parameters of Stable Diffusion (stealth_pngcomp), "
     "which ExifTool does not read: the claim is right.",
