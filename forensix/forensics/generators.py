@@ -33,9 +33,15 @@ NAMESAKES = re.compile(
 )
 """Names of generators that are names of people, places or firms, or words, as well."""
 
-OF_USE = re.compile(r"adobe|ai|bing|generated|google|microsoft|openai|using|with|xai|v?\d+")
-BESIDE = re.compile(r"an?|and|art|artwork|by|created|edited|images?|made|photo|picture|the|video")
-"""Words that stand around a generator's name where it is credited; those of the first kind tell of its use."""
+COMMON_WORDS = re.compile(r"firefly|gemini|grok|imagen|runway|sora", re.IGNORECASE)
+"""Those of them that are words first of all, so that programs and devices of others bear them as well."""
+
+MAKERS = re.compile(r"adobe|ai|bing|deepmind|google|microsoft|openai|xai")
+OF_USE = re.compile(rf"{MAKERS.pattern}|generated|using|with|v?\d+")
+BESIDE = re.compile(
+    r"an?|and|art|artwork|by|created|edited|flash|images?|made|photo|picture|preview|pro|the|turbo|ultra|video"
+)
+"""Words that stand around a generator's name where it is credited; those of the kind before tell of its use."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,22 @@ def by_program(text: object) -> Generator | None:
     return next((row for row in generators() if row.program and row.program.search(label)), None)
 
 
+def by_software(text: object) -> Generator | None:
+    """Return the generator that a field for programs names, and not another program that is called after a word.
+
+    A name that is a word has to stand alone or beside its maker, or as where a generator is credited.
+
+    >>> [by_software(text).identifier for text in ("Adobe Firefly Pipeline", "Sora", "Sora 2")]
+    ['firefly', 'sora', 'sora']
+    >>> by_software("Editor de imagen"), by_software("Gemini Observatory")
+    (None, None)
+    """
+    row = by_program(text)
+    name, words = _apart(row, text)
+    is_word = COMMON_WORDS.fullmatch(name) is not None and bool(words)
+    return by_credit(text) if is_word and not any(MAKERS.fullmatch(word) for word in words) else row
+
+
 def by_credit(text: object) -> Generator | None:
     """Return the generator that is credited, in a field that names people, firms and places otherwise.
 
@@ -95,15 +117,20 @@ def by_credit(text: object) -> Generator | None:
     (None, None)
     """
     row = by_program(text)
+    name, words = _apart(row, text)
+    n_telling = sum(OF_USE.fullmatch(word) is not None for word in words)
+    n_around = sum(BESIDE.fullmatch(word) is not None for word in words)
+    is_others = NAMESAKES.fullmatch(name) is not None and not n_telling
+    return None if is_others or n_telling + n_around < len(words) else row
+
+
+def _apart(row: Generator | None, text: object) -> tuple[str, list[str]]:
+    """Return a generator's name as it stands in a text, and the words around it."""
     label = str(text)[:MAX_TEXT].replace("_", " ")
     found = row.program.search(label) if row is not None and row.program is not None else None
     if found is None:
-        return None
-    words = re.findall(r"[^\W_]+", f"{label[: found.start()]} {label[found.end() :]}".lower())
-    n_telling = sum(OF_USE.fullmatch(word) is not None for word in words)
-    n_around = sum(BESIDE.fullmatch(word) is not None for word in words)
-    is_others = NAMESAKES.fullmatch(found[0]) is not None and not n_telling
-    return None if is_others or n_telling + n_around < len(words) else row
+        return "", []
+    return found[0], re.findall(r"[^\W_]+", f"{label[: found.start()]} {label[found.end() :]}".lower())
 
 
 def by_model(name: object) -> Generator | None:

@@ -26,7 +26,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from forensix.forensics.generators import WORD, by_program
+from forensix.forensics.generators import WORD, by_software
 from forensix.metadata.facts import Fact
 
 Category = Literal["editor", "screenshot", "converter", "camera", "transfer", "messenger", "generator", "writer"]
@@ -65,7 +65,7 @@ def identify(text: object) -> Program | None:
     >>> identify("Ver.1.00") is None
     True
     """
-    if (generator := by_program(text)) is not None:
+    if (generator := by_software(text)) is not None:
         return Program(generator.name, "generator", generator.identifier)
     label = str(text)[:2000].replace("_", " ")
     return next((program for pattern, program in _table() if pattern.search(label)), None)

@@ -81,6 +81,11 @@ def test_cameras_and_editors_are_no_generators(text: str):
         ("xmp.dc.creator", ["Runway Magazine"]),
         ("exif.ImageDescription", "Created by Gemini Observatory"),
         ("jpeg.comment", "Created by Sora"),
+        ("exif.Software", "Editor de imagen"),
+        ("exif.Software", "FIREFLY 8S"),
+        ("png.text.Source", "Gemini Observatory, NOIRLab"),
+        ("pdf.info.Creator", "Runway Palermo"),
+        ("xmp.history", [{"action": "created", "softwareAgent": "Gemini Photo Studio"}]),
     ],
 )
 def test_people_places_firms_and_phones_that_bear_a_generators_name_are_none(key: str, value: object):
@@ -102,6 +107,21 @@ def test_a_generator_that_is_credited_is_named(text: str, identifier: str):
     assert by_credit(text).identifier == identifier
     assert named(Fact("xmp.photoshop.Credit", text, "here")) == identifier
     assert named(Fact("exif.ImageDescription", "Made with Midjourney by somebody", "here")) == "midjourney"
+
+
+@pytest.mark.parametrize(
+    ("text", "identifier"),
+    [
+        ("Imagen 3 (Google DeepMind)", "imagen"),
+        ("Gemini 2.5 Flash Image", "gemini"),
+        ("Runway Gen-3 Alpha", "runway"),
+        ("Grok Imagine", "grok"),
+        ("Adobe Firefly Image 3 (Preview)", "firefly"),
+        ("Gemini", "gemini"),
+    ],
+)
+def test_a_generator_whose_name_is_a_word_is_known_where_programs_are_named(text: str, identifier: str):
+    assert named(Fact("exif.Software", text, "here")) == identifier
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.generators import Generator, by_credit, by_program, by_signer
+from forensix.forensics.generators import Generator, by_credit, by_program, by_signer, by_software
 from forensix.forensics.recipes import checkpoint, is_labelled, is_recipe, is_supposed, recipe
 from forensix.metadata.facts import Fact, Facts
 
@@ -124,7 +124,7 @@ def _is_mark(fact: Fact) -> bool:
     if key in ("xmp.source_type", "iptc.source_type"):
         return value in AI_SOURCES
     if key in SOFTWARE_KEYS or key in CREDIT_KEYS:
-        named = by_program if key in SOFTWARE_KEYS else by_credit
+        named = by_software if key in SOFTWARE_KEYS else by_credit
         values = value if isinstance(value, list) else [value]
         return any(named(v) or str(v).startswith("AI generated;") for v in values)
     if _grok(fact):
@@ -144,7 +144,7 @@ def _is_text(key: str) -> bool:
 
 
 def _generator(text: Any) -> Generator | None:
-    return by_program(text) if text else None
+    return by_software(text) if text else None
 
 
 def _grok(fact: Fact) -> bool:
@@ -170,7 +170,7 @@ def _by_program(mark: Fact) -> str | None:
         texts = value if isinstance(value, list) else [value]
     # A long text or a recipe holds a prompt, which may name anything; the standard label is long as well.
     texts = [text for text in texts if text and ("AIGC" in mark.key or not _may_hold_a_prompt(str(text)))]
-    return next((row.identifier for text in texts if (row := _generator(text)) is not None), None)
+    return next((row.identifier for text in texts if (row := by_program(text)) is not None), None)
 
 
 def _may_hold_a_prompt(text: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.generators import by_program, by_software
 from forensix.forensics.rules import video_edits, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
@@ -105,14 +106,13 @@ def _generators(facts: Facts) -> Iterator[Finding]:
     for fact in facts.items:
         if not isinstance(fact.value, str) or fact.key.startswith(("xmp.", "c2pa.")):
             continue
-        program = identify(fact.value)
-        if program is None or program.category != "generator":
-            continue
         # A title may hold any word; a tag for programs, or words of making, do not.
-        if SOFTWARE_TAGS.match(fact.key) or (WORDS.match(fact.key) and MAKER_TEXT.search(fact.value)):
-            marks.append((fact, program))
+        of_making = WORDS.match(fact.key) and MAKER_TEXT.search(fact.value)
+        named = by_program if of_making else by_software if SOFTWARE_TAGS.match(fact.key) else None
+        if named is not None and (generator := named(fact.value)) is not None:
+            marks.append((fact, generator))
     if marks:
-        names = ", ".join(dict.fromkeys(p.name for _, p in marks))
+        names = ", ".join(dict.fromkeys(generator.name for _, generator in marks))
         yield finding(
             "critical",
             f"The file says that it was made by {names}",

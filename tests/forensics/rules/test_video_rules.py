@@ -507,3 +507,15 @@ def test_videos_and_recordings_say_when_they_were_made(items: tuple, said: tuple
     assert [(f.severity, f.claim.type, f.claim.user_category, f.claim.value) for f in found] == (
         [("benign", "metadata", "dates", said)] if said else []
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_told"),
+    [
+        ("container.tag.auth", "Sora Kim", False),
+        ("container.tag.encoder", "Sora", True),
+        ("container.tag.comment", "A short film made with Sora in May", True),
+    ],
+)
+def test_a_person_called_like_a_generator_is_none(key: str, value: str, is_told: bool) -> None:
+    assert any(f.claim.type == "ai_generated" for f in claims(facts((key, value)))) == is_told
