@@ -238,9 +238,29 @@ def test_a_retouched_picture_is_partial():
 
 
 def test_a_generated_part_in_a_signed_composite_is_partial():
-    placed = source(agent="Adobe Firefly", active=False)
+    placed = source(agent="Adobe Firefly", active=False, placed=True)
     newest = source(source="compositeWithTrainedAlgorithmicMedia", agent="Adobe Firefly", active=True)
     assert is_partial([newest, placed]) and not is_partial([source(active=True), placed])
+    assert is_partial([newest, placed, Fact("xmp.source_type", "trainedAlgorithmicMedia", "here")])
+
+
+def test_a_generated_picture_in_which_a_part_was_generated_anew_is_generated_as_a_whole():
+    newest = source(source="compositeWithTrainedAlgorithmicMedia", action="c2pa.edited", active=True)
+    assert not is_partial([newest, source(active=False, placed=False)])
+
+
+@pytest.mark.parametrize(
+    ("action", "partial"),
+    [("c2pa.edited", True), ("c2pa.placed", True), ("c2pa.created", False), ("c2pa.opened", False)],
+)
+def test_what_an_edit_says_of_its_source_is_said_of_what_it_put_in(action: str, partial: bool):
+    assert is_partial([source(action=action, active=True)]) == partial
+    step = {"action": action, "agent": "Adobe Firefly", "source": ""}
+    assert is_partial([Fact("c2pa.manifest", {"actions": [step], "placed": False}, "C2PA")]) == partial
+
+
+def test_a_program_that_has_the_word_composite_in_its_name_makes_no_part():
+    assert not is_partial([source(agent="A composite studio", active=True)])
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def _credentials(facts: Facts) -> list[Finding]:
         failures = [f for f in failures if not _hash_of_fragments(f)]
     findings += _validity(failures)
     findings.append(_history(facts, manifests, failures, checked=not _first_segment(facts)))
-    edits = [(f, a) for f in manifests for a in f.value["actions"] if _is_edit(a)]
+    edits = [(f, a) for f in manifests for a in f.value["actions"] if is_edit(a)]
     if edits:
         values = list(dict.fromkeys(a["action"] + (f" ({a['agent']})" if a["agent"] else "") for _, a in edits))
         findings.append(
@@ -162,7 +162,8 @@ def _identity(failures: Sequence[Fact]) -> list[Finding]:
     ]
 
 
-def _is_edit(action: dict[str, Any]) -> bool:
+def is_edit(action: dict[str, Any]) -> bool:
+    """Tell whether a step changes what is there, and does not make it."""
     name = str(action.get("action", "")).rsplit(".", 1)[-1]
     return name in EDITING
 

@@ -12,6 +12,7 @@ from typing import Any
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_signer, by_software
 from forensix.forensics.recipes import checkpoint, is_labelled, is_recipe, is_supposed, recipe
+from forensix.forensics.rules.credentials import is_edit
 from forensix.metadata.facts import Fact, Facts
 
 MAX_TEXT = 200_000
@@ -97,15 +98,23 @@ def generator_identifier(marks: Iterable[Fact]) -> str | None:
 def is_partial(marks: Iterable[Fact]) -> bool:
     """Tell whether the marks say that only a part was generated, as with a picture that was retouched."""
     marks = tuple(marks)
-    # What the newest of several signed versions says of the file holds; the others speak of what it was made from.
-    newest = tuple(mark for mark in marks if mark.key == "c2pa.source" and mark.value.get("active"))
-    return bool(marks) and all(_is_of_a_part(mark) for mark in newest or marks)
+    signed = tuple(mark for mark in marks if mark.key == "c2pa.source")
+    # What the newest of several signed versions says, with what is signed of those before, holds before other marks.
+    is_newest = any(mark.value.get("active") for mark in signed)
+    return bool(marks) and all(_is_of_a_part(mark) for mark in (signed if is_newest else marks))
 
 
 def _is_of_a_part(mark: Fact) -> bool:
     """Tell whether a mark speaks of what was changed in or put into a picture, not of the whole."""
-    if mark.key in ("c2pa.source", "xmp.source_type", "iptc.source_type"):
-        return "composite" in mark_value(mark) or (mark.key == "c2pa.source" and bool(mark.value.get("placed")))
+    if mark.key == "c2pa.source":
+        # What a step that changes a picture states is the type of what it put in.
+        is_composite = str(mark.value["source"]).startswith("composite")
+        return is_composite or bool(mark.value.get("placed")) or is_edit(mark.value)
+    if mark.key == "c2pa.manifest":
+        steps = (a for a in mark.value["actions"] if _generator(a.get("agent")))
+        return bool(mark.value.get("placed")) or all(is_edit(step) for step in steps)
+    if mark.key in ("xmp.source_type", "iptc.source_type"):
+        return str(mark.value).startswith("composite")
     if mark.key == "xmp.history":
         rows = (row for row in mark.value if isinstance(row, dict) and _generator(row.get("softwareAgent")))
         return all(row.get("action") != "created" for row in rows)

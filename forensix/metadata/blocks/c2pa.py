@@ -6,7 +6,7 @@ the signer is trusted. Facts:
     c2pa.state          Valid, Invalid or Trusted, of the active manifest
     c2pa.manifest       one dict per manifest: label, active, generator, issuer, signer, time, actions, ingredients
     c2pa.source         one digitalSourceType with the manifest, action and program that state it, and whether what it
-                        speaks of was placed into the picture beside others
+                        speaks of was only placed into the picture or put into what made it, and is none of its versions
     c2pa.failure        one failed check: code, explanation, url and whether it concerns the active manifest
     c2pa.remote         the address where a store is kept that is not in the file; never fetched
     c2pa.unreadable     a store is there that cannot be read
@@ -81,9 +81,9 @@ def facts_of(store: dict[str, Any], where: str, offset: int | None) -> list[Fact
     manifests = sorted((store.get("manifests") or {}).items(), key=lambda item: (item[0] != active, item[0]))
     facts = [Fact("c2pa.state", str(store.get("validation_state") or "unknown"), where, offset)]
     records = {label: _manifest(label, manifest, label == active) for label, manifest in manifests[:MAX_MANIFESTS]}
-    made_from = _reached(records, active, ("parentOf", "inputTo"))
-    for label in _reached(records, active, ("parentOf", "inputTo", "componentOf")) - made_from:
-        records[label]["placed"] = True
+    if active in records:
+        for label in records.keys() - _parents(records, active):
+            records[label]["placed"] = True
     for label, manifest in manifests[:MAX_MANIFESTS]:
         here = f"{where}, manifest {label}"
         record = records[label]
@@ -152,15 +152,15 @@ def _last(url: Any) -> str:
     return str(url or "").rstrip("/").rsplit("/", 1)[-1]
 
 
-def _reached(records: dict[str, dict[str, Any]], active: str, relationships: tuple[str, ...]) -> set[str]:
-    """Return the manifests that ingredients of these kinds lead to from the active one, which is among them."""
+def _parents(records: dict[str, dict[str, Any]], active: str) -> set[str]:
+    """Return the active manifest and those of the versions that it was made from, one from the other."""
     reached, rest = set(), [active]
     while rest:
         label = rest.pop()
         if label in records and label not in reached:
             reached.add(label)
             ingredients = records[label]["ingredients"]
-            rest += [i["active_manifest"] for i in ingredients if i["relationship"] in relationships]
+            rest += [i["active_manifest"] for i in ingredients if i["relationship"] == "parentOf"]
     return reached
 
 

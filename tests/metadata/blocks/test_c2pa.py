@@ -27,11 +27,16 @@ def test_what_was_placed_into_the_picture_is_told_from_what_it_was_made_from() -
         return {"ingredients": named, "assertions": [{"label": "a source", "data": data}]}
 
     manifests = {
-        "now": manifest(("parentOf", "before"), ("componentOf", "logo")),
+        "now": manifest(("parentOf", "before"), ("componentOf", "logo"), ("inputTo", "example")),
         "before": manifest(("componentOf", "now")),
         "logo": manifest(("parentOf", "sketch")),
         "sketch": manifest(),
+        "example": manifest(),
+        "of nobody": manifest(),
     }
     facts = facts_of({"active_manifest": "now", "manifests": manifests}, "a place", None)
     placed = {fact.value["manifest"]: fact.value["placed"] for fact in facts if fact.key == "c2pa.source"}
-    assert placed == {"now": False, "before": False, "logo": True, "sketch": True}
+    others = {"logo": True, "sketch": True, "example": True, "of nobody": True}
+    assert placed == {"now": False, "before": False} | others
+    facts = facts_of({"active_manifest": "unread", "manifests": manifests}, "a place", None)
+    assert not any(fact.value["placed"] for fact in facts if fact.key == "c2pa.source")
