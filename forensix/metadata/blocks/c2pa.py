@@ -36,12 +36,15 @@ MIME = {
     "m4a": "audio/mp4",
     "mp3": "audio/mpeg",
     "wav": "audio/wav",
+    "flac": "audio/flac",
     "pdf": "application/pdf",
 }
 OFFLINE: dict[str, Any] = {
     "verify": {"remote_manifest_fetch": False, "ocsp_fetch": False, "verify_trust": True},
 }
-MARKERS = (b"jumb", b"c2pa", b"urn:c2pa", b"jumbf")
+MARKERS = (b"jumb", b"c2pa", b"dcterms:provenance")
+"""What is in every store, and the property of XMP that names the address of one kept elsewhere."""
+
 MAX_MANIFESTS = 64
 MAX_ITEMS = 200
 WHERE = {"jpeg": "APP11 JUMBF", "png": "caBX chunk", "webp": "C2PA chunk", "tiff": "tag 0xCD41", "pdf": "embedded file"}
@@ -127,8 +130,17 @@ def _actions(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     for assertion in (manifest.get("assertions") or [])[:MAX_ITEMS]:
         data = assertion.get("data")
         if str(assertion.get("label", "")).startswith("c2pa.actions") and isinstance(data, dict):
-            actions += [a for a in data.get("actions") or [] if isinstance(a, dict)]
+            agents = data.get("softwareAgents")
+            actions += [_with_agent(a, agents) for a in data.get("actions") or [] if isinstance(a, dict)]
     return actions[:MAX_ITEMS]
+
+
+def _with_agent(action: dict[str, Any], agents: Any) -> dict[str, Any]:
+    """Return an action with the program that it only gives the number of, in the list that the actions share."""
+    index = action.get("softwareAgentIndex")
+    if not isinstance(agents, list) or not isinstance(index, int) or not 0 <= index < len(agents):
+        return action
+    return {"softwareAgent": agents[index]} | action
 
 
 def _action(action: dict[str, Any]) -> dict[str, Any]:
@@ -176,9 +188,13 @@ def _sources(record: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str,
     ]
     for assertion in (manifest.get("assertions") or [])[:MAX_ITEMS]:
         data = assertion.get("data")
-        if isinstance(data, dict) and data.get("digitalSourceType"):
-            source = _last(data["digitalSourceType"])
-            sources.append({**shared, "source": source, "action": str(assertion.get("label")), "agent": ""})
+        # Metadata assertions write names with the prefix of their vocabulary.
+        stated = (data[key] for key in data if key.endswith("igitalSourceType")) if isinstance(data, dict) else ()
+        sources += [
+            {**shared, "source": _last(value), "action": str(assertion.get("label")), "agent": ""}
+            for value in stated
+            if value
+        ]
     return sources
 
 
@@ -202,7 +218,7 @@ def _failures(store: dict[str, Any], active: str) -> list[dict[str, Any]]:
 
 def _offset(path: str | Path) -> int | None:
     """Return where the first JUMBF or C2PA marker stands, or ``None``: most files have none and need no parser."""
-    step, overlap, position, rest = 1 << 20, 16, 0, b""
+    step, overlap, position, rest = 1 << 20, 32, 0, b""
     with Path(path).open("rb") as file:
         while block := file.read(step):
             joined = rest + block

@@ -14,6 +14,7 @@ from forensix.metadata import child, reader
 from forensix.metadata.blocks import c2pa as reader_c2pa
 from forensix.metadata.facts import Facts
 from tests.metadata import making_images as make
+from tests.metadata.av.test_container_facts import sound
 
 SOURCE = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 CREATED = {"action": "c2pa.created", "digitalSourceType": SOURCE + "digitalCapture"}
@@ -70,8 +71,14 @@ def signer_parts() -> tuple[bytes, bytes]:
     return leaf.public_bytes(pem) + root.public_bytes(pem), key
 
 
-def signed(parts: tuple[bytes, bytes], *actions: dict[str, object], edits: bytes | None = None) -> bytes:
-    """Return a JPEG with credentials that record the actions."""
+def signed(
+    parts: tuple[bytes, bytes],
+    *actions: dict[str, object],
+    edits: bytes | None = None,
+    plain: bytes | None = None,
+    mime: str = "image/jpeg",
+) -> bytes:
+    """Return a file, a JPEG unless another is given, with credentials that record the actions."""
     import c2pa
 
     manifest = {
@@ -84,7 +91,7 @@ def signed(parts: tuple[bytes, bytes], *actions: dict[str, object], edits: bytes
     with c2pa.Signer.from_info(info) as signer, c2pa.Builder(json.dumps(manifest)) as builder:
         if edits is not None:
             builder.set_intent(c2pa.C2paBuilderIntent.EDIT)
-        builder.sign(signer, "image/jpeg", io.BytesIO(edits or make.jpeg(image=make.gradient(128, 96))), buffer)
+        builder.sign(signer, mime, io.BytesIO(plain or edits or make.jpeg(image=make.gradient(128, 96))), buffer)
     return buffer.getvalue()
 
 
@@ -121,6 +128,17 @@ def test_generated_by_source_type(source: str, what: str, signer_parts: tuple[by
     findings = claims(facts)
     assert titles(findings)[f"The file says that {what} was made by artificial intelligence"] == "critical"
     assert provenance.generator_identifier(provenance.generator_marks(facts)) == "firefly"
+
+
+@pytest.mark.parametrize("format", ["wav", "mp3", "flac"])
+def test_recordings_carry_credentials_too(format: str, signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
+    codec = {"mp3": "libmp3lame", "flac": "flac", "wav": "pcm_s16le"}[format]
+    plain = sound(tmp_path / f"plain.{format}", codec).read_bytes()
+    action = {"action": "c2pa.created", "digitalSourceType": SOURCE + "trainedAlgorithmicMedia"}
+    path = tmp_path / f"signed.{format}"
+    path.write_bytes(signed(signer_parts, action, plain=plain, mime=reader_c2pa.MIME[format]))
+    facts = reader_c2pa.read(path, format)
+    assert [f.value["source"] for f in facts if f.key == "c2pa.source"] == ["trainedAlgorithmicMedia"]
 
 
 def test_a_mark_in_an_ingredient_counts(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Content credentials: the same store gives the same facts, whatever order the library has today."""
 
 import itertools
+from pathlib import Path
 
-from forensix.metadata.blocks.c2pa import MAX_MANIFESTS, facts_of
+from forensix.metadata.blocks.c2pa import MAX_MANIFESTS, facts_of, read
+from tests.metadata import making_images as make
 
 
 def labels(names: tuple[str, ...], active: str) -> list[str]:
@@ -40,3 +42,32 @@ def test_what_was_placed_into_the_picture_is_told_from_what_it_was_made_from() -
     assert placed == {"now": False, "before": False} | others
     facts = facts_of({"active_manifest": "unread", "manifests": manifests}, "a place", None)
     assert not any(fact.value["placed"] for fact in facts if fact.key == "c2pa.source")
+
+
+def test_the_program_of_an_action_that_gives_its_number_is_named() -> None:
+    def data(index: object) -> dict[str, object]:
+        action = {"action": "c2pa.created", "softwareAgentIndex": index, "digitalSourceType": "digitalCapture"}
+        return {"actions": [action], "softwareAgents": [{"name": "One"}, {"name": "Two", "version": "2"}]}
+
+    for index, agent in ((1, "Two 2"), (2, ""), (-1, ""), ("1", "")):
+        manifest = {"assertions": [{"label": "c2pa.actions.v2", "data": data(index)}]}
+        facts = facts_of({"active_manifest": "a", "manifests": {"a": manifest}}, "a place", None)
+        assert [fact.value["agent"] for fact in facts if fact.key == "c2pa.source"] == [agent]
+
+
+def test_the_source_type_in_an_assertion_of_iptc_metadata_is_read() -> None:
+    url = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
+    assertion = {"label": "stds.iptc", "data": {"Iptc4xmpExt:DigitalSourceType": url}}
+    store = {"active_manifest": "a", "manifests": {"a": {"assertions": [assertion]}}}
+    assert [f.value["source"] for f in facts_of(store, "a place", None) if f.key == "c2pa.source"] == [
+        "trainedAlgorithmicMedia"
+    ]
+
+
+def test_credentials_kept_elsewhere_are_told_whatever_their_address(tmp_path: Path) -> None:
+    address = "https://manifests.example.org/urn-uuid-1234"
+    names = f'xmlns:dcterms="http://purl.org/dc/terms/" dcterms:provenance="{address}"'
+    path = tmp_path / "picture.jpg"
+    path.write_bytes(make.jpeg(make.xmp_segment(make.xmp_packet(names))))
+    (fact,) = read(path, "jpeg")
+    assert (fact.key, fact.value) == ("c2pa.remote", address)
