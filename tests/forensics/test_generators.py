@@ -259,6 +259,27 @@ def test_what_an_edit_says_of_its_source_is_said_of_what_it_put_in(action: str, 
     assert is_partial([Fact("c2pa.manifest", {"actions": [step], "placed": False}, "C2PA")]) == partial
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "identifier"),
+    [
+        ("AISystemUsed", "Gemini", "gemini"),
+        ("AISystemUsed", ["A model of ours"], None),
+        ("AIPromptInformation", "a cat as by midjourney", None),
+    ],
+)
+def test_what_iptcs_fields_for_generators_hold_is_a_mark(key: str, value: object, identifier: str | None):
+    mark = Fact(f"xmp.iptcExt.{key}", value, "here")
+    assert named(mark) == identifier and not is_partial([mark])
+    assert is_partial([mark, Fact("xmp.source_type", "compositeWithTrainedAlgorithmicMedia", "here")])
+    enhanced = Fact("xmp.source_type", "algorithmicallyEnhanced", "here")
+    assert generator_marks(Facts("image", "jpeg", items=(mark, enhanced))) == ()
+
+
+@pytest.mark.parametrize("value", ["None", "n/a", "-", "No"])
+def test_that_no_generator_was_used_is_no_mark(value: str):
+    assert generator_marks(Facts("image", "jpeg", items=(Fact("xmp.iptcExt.AISystemUsed", value, "here"),))) == ()
+
+
 def test_a_program_that_has_the_word_composite_in_its_name_makes_no_part():
     assert not is_partial([source(agent="A composite studio", active=True)])
 

@@ -31,7 +31,6 @@ SOFTWARE_KEYS = (
     "png.text.Generator",
     "pdf.info.Producer",
     "pdf.info.Creator",
-    "xmp.iptcExt.AISystemUsed",
 )
 CREDIT_KEYS = (
     "xmp.photoshop.Credit",
@@ -61,6 +60,11 @@ TEXT_KEYS = (
 EDITED = re.compile(r"^\W*edited (with|using|by|in) |\"genAIType\":", re.IGNORECASE)
 """What programs write that change photographs: words of Google's, and the record of Samsung's gallery."""
 
+OF_GENERATORS = ("xmp.iptcExt.AISystemUsed", "xmp.iptcExt.AIPromptInformation")
+"""IPTC's fields for the system that generated a picture, and for what it was asked for."""
+
+NOTHING = re.compile(r"\W*(none|no|null|false|n/?a|not applicable|unknown|undefined|-+)?\W*", re.IGNORECASE)
+
 FLUX_MAKER = "Black Forest Labs"
 """What FLUX writes for the maker of the camera. Others have to be credited there, as cameras bear their names."""
 
@@ -76,7 +80,10 @@ TAGS = (
 
 def generator_marks(facts: Facts) -> tuple[Fact, ...]:
     """Return the facts that say "made by artificial intelligence", in any medium, in the order of the file."""
-    return tuple(fact for fact in facts.few() if _is_mark(fact))
+    few = tuple(facts.few())
+    # Beside a type that speaks of no generator the system may have enhanced a photograph.
+    is_other = any(fact.key == "xmp.source_type" and fact.value not in AI_SOURCES for fact in few)
+    return tuple(fact for fact in few if _is_mark(fact) and not (is_other and fact.key in OF_GENERATORS))
 
 
 def generator_identifier(marks: Iterable[Fact]) -> str | None:
@@ -98,6 +105,8 @@ def generator_identifier(marks: Iterable[Fact]) -> str | None:
 def is_partial(marks: Iterable[Fact]) -> bool:
     """Tell whether the marks say that only a part was generated, as with a picture that was retouched."""
     marks = tuple(marks)
+    # Which system was used does not tell how much it made.
+    marks = tuple(mark for mark in marks if mark.key not in OF_GENERATORS) or marks
     signed = tuple(mark for mark in marks if mark.key == "c2pa.source")
     # What the newest of several signed versions says, with what is signed of those before, holds before other marks.
     is_newest = any(mark.value.get("active") for mark in signed)
@@ -136,6 +145,8 @@ def _is_mark(fact: Fact) -> bool:
         named = by_software if key in SOFTWARE_KEYS else by_credit
         values = value if isinstance(value, list) else [value]
         return any(named(v) or str(v).startswith("AI generated;") for v in values)
+    if key in OF_GENERATORS:
+        return NOTHING.fullmatch(str(value)) is None
     if _grok(fact):
         return True
     if key == "xmp.history":
@@ -169,7 +180,9 @@ def _by_checkpoint(mark: Fact) -> str | None:
 def _by_program(mark: Fact) -> str | None:
     value = mark.value
     texts: list[Any]
-    if mark.key == "c2pa.source":
+    if mark.key == "xmp.iptcExt.AIPromptInformation":
+        texts = []
+    elif mark.key == "c2pa.source":
         texts = [value.get("agent"), value.get("generator")]
     elif mark.key == "c2pa.manifest":
         texts = [a.get("agent") for a in value.get("actions", [])]

@@ -222,8 +222,10 @@ def _lifted(facts: list[Fact]) -> list[Fact]:
         elif fact.key == "xmp.xmpMM.DerivedFrom" and fact.value:
             value = _short(fact.value) if isinstance(fact.value, dict) else {"documentID": str(fact.value)}
             lifted.append(Fact("xmp.derived_from", value, fact.where, fact.offset))
-        elif fact.key.endswith("igitalSourceType") and isinstance(fact.value, str):
-            lifted.append(Fact("xmp.source_type", fact.value.rstrip("/").rsplit("/", 1)[-1], fact.where, fact.offset))
+        elif fact.key.endswith("igitalSourceType"):
+            values = fact.value if isinstance(fact.value, list) else [fact.value]
+            names = (re.split("[/:#]", v.strip().rstrip("/#"))[-1] for v in values if isinstance(v, str))
+            lifted += [Fact("xmp.source_type", name, fact.where, fact.offset) for name in names]
     return lifted
 
 

@@ -81,6 +81,28 @@ def test_source_type_in_xmp(source: str, claimed: bool, tmp_path: Path) -> None:
     assert any(f.claim.type == "ai_generated" for f in actual) == claimed
 
 
+URL = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
+ITEMS = f"<rdf:Bag><rdf:li>digitalCapture</rdf:li><rdf:li>{URL}</rdf:li></rdf:Bag>"
+
+
+@pytest.mark.parametrize(
+    ("attribute", "element"),
+    [
+        (f" {URL}\n", ""),
+        (URL.replace("http:", "https:") + "/", ""),
+        ("digsrctype:trainedAlgorithmicMedia", ""),
+        ("", ITEMS),
+    ],
+)
+def test_source_types_are_read_however_they_are_written(attribute: str, element: str, tmp_path: Path) -> None:
+    name = "Iptc4xmpExt:DigitalSourceType"
+    packet = (
+        make.xmp_packet(f'{name}="{attribute}"') if attribute else make.xmp_packet("", f"<{name}>{element}</{name}>")
+    )
+    facts = facts_of(make.jpeg(make.xmp_segment(packet)), tmp_path)
+    assert [mark.value for mark in provenance.generator_marks(facts)] == ["trainedAlgorithmicMedia"]
+
+
 @pytest.mark.parametrize(
     ("source", "severity", "words"),
     [
