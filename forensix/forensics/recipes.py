@@ -16,6 +16,15 @@ EASY = re.compile(r'"use_stable_diffusion_model"\s*:')
 JOB, SWITCH = re.compile(r"Job ID: [0-9a-f-]{36}"), re.compile(r"--(v|niji|ar|style|chaos|stylize) \S")
 IN_GRAPH = re.compile(r'"(inputs|nodes)"\s*:')
 NODE = re.compile(r'"class_type"\s*:\s*"|"(KSampler|CheckpointLoader|VAEDecode|UNETLoader|CLIPTextEncode)')
+CLASS_TYPE = re.compile(r'"class_type"\s*:\s*"([^"]{0,200})"')
+EDITING_NODES = {
+    "GetImageSize", "ImageBatch", "ImageBlend", "ImageBlur", "ImageCompositeMasked", "ImageCrop", "ImageFlip",
+    "ImageInvert", "ImageQuantize", "ImageRotate", "ImageScale", "ImageScaleBy", "ImageScaleToMaxDimension",
+    "ImageScaleToTotalPixels", "ImageSharpen", "ImageUpscaleWithModel", "LoadImage", "LoadImageMask",
+    "LoadImageOutput", "PreviewImage", "SaveImage", "UpscaleModelLoader",
+}  # fmt: skip
+"""Nodes of ComfyUI that load, change, enlarge and save pictures, and generate none."""
+
 RECIPES = (
     ((JOB, SWITCH), "midjourney"),
     ((UNO,), "uno"),
@@ -54,7 +63,9 @@ BESIDE = re.compile(r"vae|clip|t5|lora|encoder|upscal|esrgan|controlnet|text_enc
 
 def recipe(text: str) -> str | None:
     """Return the generator whose recipe a text is, ``None`` where it is none."""
-    return next((name for parts, name in RECIPES if all(part.search(text) for part in parts)), None)
+    found = next((name for parts, name in RECIPES if all(part.search(text) for part in parts)), None)
+    nodes = set(CLASS_TYPE.findall(text)) if found == "comfyui" else set()
+    return None if nodes and nodes <= EDITING_NODES else found
 
 
 def checkpoint(text: str) -> str | None:

@@ -63,6 +63,14 @@ def test_plain_text_is_no_mark(text: str, tmp_path: Path) -> None:
     assert provenance.generator_marks(facts) == ()
 
 
+@pytest.mark.parametrize(("kind", "is_mark"), [("ImageUpscaleWithModel", False), ("KSampler", True), ("Other", True)])
+def test_a_graph_that_only_enlarges_a_photograph_is_no_mark(kind: str, is_mark: bool, tmp_path: Path) -> None:
+    kinds = ("LoadImage", "UpscaleModelLoader", kind, "SaveImage")
+    graph = json.dumps({str(i): {"class_type": k, "inputs": {}} for i, k in enumerate(kinds)})
+    facts = facts_of(make.png(make.text("prompt", graph)), tmp_path, "png")
+    assert bool(provenance.generator_marks(facts)) == is_mark
+
+
 @pytest.mark.parametrize("text", ['"nodes":', "--v 1 ", "Steps: 1, ", '{"AIGC":', '"model": "a"'])
 def test_texts_that_begin_a_recipe_again_and_again_take_no_time(text: str) -> None:
     facts = Facts("image", "png", tuple(Fact(f"png.text.{i}", text * 10_000, "here") for i in range(60)))
