@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from forensix.faces.detect import landmarks
 from forensix.faces.turned import WORDS
-from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, mark_value
+from forensix.forensics.rules.provenance import (
+    doubt_of_marks,
+    generator_identifier,
+    generator_marks,
+    is_partial,
+    mark_value,
+)
 from forensix.media import Media
 from forensix.metadata.facts import Fact
 from forensix.schema import Attribution, ImageExplanation, ImageResult
@@ -132,6 +138,7 @@ class GeneratedImageDetection:
             notes=(
                 *([_fusion_note(faces, whole_score, is_picture=is_picture)] if faces else []),
                 *_notes(marks, pixel_score, scored, doubt),
+                *([unfit] if marks.facts and (unfit := doubt_of_marks(facts, marks.facts)) else []),
                 *([TURNED_NOTE.format(WORDS[scored.turns])] if scored.turns else []),
             ),
             models=tuple(component_label(part) for part in used),

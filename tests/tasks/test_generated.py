@@ -10,9 +10,10 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import forensix
+from forensix.demo.marks import make_marked_pictures
 from forensix.errors import ModelNotFound
 from forensix.synthetic.watermark import MESSAGES
-from tests.making import write_video
+from tests.making import png_chunk, write_video
 from tests.synthetic.embedding import draw_squares, draw_star, embed
 from tests.synthetic.test_content import strokes
 
@@ -145,6 +146,15 @@ def test_a_photograph_that_was_retouched_in_part_is_not_called_generated(
     actual = report(path, score)
     assert said in actual.headline and word in actual.to_html()
     assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
+
+
+def test_a_mark_in_credentials_that_do_not_fit_the_file_is_told_so(tmp_path: Path) -> None:
+    path = next(path for path in make_marked_pictures(tmp_path) if path.name == "credentials.png")
+    words = "they do not fit the file"
+    assert not any(words in note for note in report(path, 0.3, explain=False).outcomes[TASK].notes)
+    data = path.read_bytes()
+    path.write_bytes(data[:-12] + png_chunk(b"tEXt", b"Comment\0later") + data[-12:])
+    assert any(words in note for note in report(path, 0.3, explain=False).outcomes[TASK].notes)
 
 
 def source_type(kind: str) -> bytes:

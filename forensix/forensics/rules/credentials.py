@@ -116,6 +116,18 @@ def _credentials(facts: Facts) -> list[Finding]:
     return findings
 
 
+def are_broken(facts: Facts) -> bool:
+    """Tell whether hash or signature of the newest credentials do not fit the file."""
+    failures = (f for f in facts.items if f.key == "c2pa.failure" and f.value["active"])
+    failures = (f for f in failures if not (_hash_of_fragments(f) and _first_segment(facts)))
+    return any(_is_broken(f) and not str(f.value["code"]).startswith(IDENTITY) for f in failures)
+
+
+def _is_broken(failure: Fact) -> bool:
+    code = str(failure.value["code"])
+    return BROKEN.search(code) is not None and WORTH.search(code) is None
+
+
 def _first_segment(facts: Facts) -> bool:
     """Tell whether a file is the head of a stream in fragments: an index, and none of what it is the index of."""
     boxes = facts.get("container.boxes")
@@ -169,7 +181,7 @@ def is_edit(action: dict[str, Any]) -> bool:
 
 
 def _validity(failures: Sequence[Fact]) -> list[Finding]:
-    broken = [f for f in failures if BROKEN.search(f.value["code"]) and not WORTH.search(f.value["code"])]
+    broken = [f for f in failures if _is_broken(f)]
     doubtful = [f for f in failures if f not in broken and _is_doubtful(f)]
     limits = [f for f in failures if WORTH.search(f.value["code"]) and f not in broken]
     findings = []

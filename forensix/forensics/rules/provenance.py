@@ -12,7 +12,7 @@ from typing import Any
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_signer, by_software
 from forensix.forensics.recipes import checkpoint, is_labelled, is_recipe, is_supposed, recipe
-from forensix.forensics.rules.credentials import is_edit
+from forensix.forensics.rules.credentials import are_broken, is_edit
 from forensix.metadata.facts import Fact, Facts
 
 MAX_TEXT = 200_000
@@ -230,6 +230,16 @@ def mark_value(mark: Fact) -> str:
     return str(mark.value)
 
 
+def doubt_of_marks(facts: Facts, marks: Iterable[Fact]) -> str:
+    """Return what to say where credentials that do not hold are all that names a generator, nothing otherwise."""
+    if any(not mark.key.startswith("c2pa.") for mark in marks) or not are_broken(facts):
+        return ""
+    return (
+        "Only content credentials say so, and they do not fit the file: it was changed after signing, or they were "
+        "taken from another file."
+    )
+
+
 def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return the claims on generators of one medium."""
     return (*_generated(facts), *_supposed(facts))
@@ -244,12 +254,13 @@ def _generated(facts: Facts) -> list[Finding]:
     it, what = ("a part of it", "part of the content was") if of_a_part else ("it", "the content was")
     places = "; ".join(dict.fromkeys(place(m) for m in marks[:6]))
     named = f" The generator that is named there is known as {identifier}." if identifier else ""
+    doubt = doubt_of_marks(facts, marks)
     return [
         finding(
             "critical",
             f"The file says that {it} was made by artificial intelligence",
             f"{'One mark says' if len(marks) == 1 else f'{len(marks)} marks say'} that {what} made by artificial "
-            f"intelligence: {places}.{named} Such marks can be "
+            f"intelligence: {places}.{named}{f' {doubt}' if doubt else ''} Such marks can be "
             "removed or forged, so look at the place named.",
             "ai_generated",
             "ai",

@@ -12,7 +12,7 @@ from forensix.forensics.findings import Finding
 from forensix.forensics.rules import provenance
 from forensix.metadata import child, reader
 from forensix.metadata.blocks import c2pa as reader_c2pa
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import Fact, Facts
 from tests.metadata import making_images as make
 from tests.metadata.av.test_container_facts import sound
 
@@ -156,6 +156,22 @@ def test_a_changed_picture_breaks_the_hash(signer_parts: tuple[bytes, bytes], tm
     findings = titles(claims(facts_of(bytes(data), tmp_path)))
     assert findings["Content credentials are broken"] == "critical"
     assert "Content credentials are intact" not in findings
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_where_credentials_that_name_a_generator_do_not_fit_the_file_that_is_said_with_it(
+    is_changed: bool, signer_parts: tuple[bytes, bytes], tmp_path: Path
+) -> None:
+    generated = {"action": "c2pa.created", "digitalSourceType": SOURCE + "trainedAlgorithmicMedia"}
+    data = bytearray(signed(signer_parts, generated))
+    data[-20] ^= 0x55 * is_changed
+    facts = facts_of(bytes(data), tmp_path)
+    (claim,) = [f.claim for f in claims(facts) if f.claim.type == "ai_generated"]
+    words = "Only content credentials say so, and they do not fit the file"
+    assert (words in claim.explanation) == is_changed
+    marks = provenance.generator_marks(facts)
+    assert (words in provenance.doubt_of_marks(facts, marks)) == is_changed
+    assert not provenance.doubt_of_marks(facts, [*marks, Fact("exif.Software", "Midjourney", "IFD0")])
 
 
 def test_a_changed_manifest_breaks_the_signature(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
