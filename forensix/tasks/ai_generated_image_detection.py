@@ -23,8 +23,9 @@ from forensix.forensics.rules.provenance import (
     is_partial,
     mark_value,
 )
+from forensix.forensics.rules.video_container import generator_tags
 from forensix.media import Media
-from forensix.metadata.facts import Fact
+from forensix.metadata.facts import Fact, Facts
 from forensix.schema import Attribution, ImageExplanation, ImageResult
 from forensix.synthetic.content import SMALL_PX, doubt_if_fake, doubt_if_small, reason
 from forensix.synthetic.detector import aggregate_frames
@@ -97,7 +98,7 @@ class GeneratedImageDetection:
         is_picture = media.kind == "image"
         watermark = reader.read(scored.strongest) if is_picture else None
         facts = facts_of(media)
-        marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
+        marks = _Marks(_told_by(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
         accused = pixel_score >= upper_of(detector, media.kind)
         doubt = scored.doubt or (_doubt_if_fake(scored, faces, is_picture=is_picture) if accused else "")
         # What the pixels cannot decide they add to no mark either.
@@ -148,6 +149,17 @@ class GeneratedImageDetection:
             of_part=of_part,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
+
+
+def _told_by(facts: Facts) -> tuple[Fact, ...]:
+    """Return the marks of generators in a file, with the tags of a video's container in which they name themselves.
+
+    Those of sound say nothing of what is seen.
+    """
+    tags = generator_tags(facts) if facts.kind == "video" else []
+    of_sound = {id(tag) for tag, generator in tags if generator.media == "audio"}
+    marks = {id(mark): mark for mark in (*generator_marks(facts), *(tag for tag, _ in tags))}
+    return tuple(mark for key, mark in marks.items() if key not in of_sound)
 
 
 def _doubt_if_fake(scored: FrameScores, faces: SecondOpinion | None, *, is_picture: bool) -> str:

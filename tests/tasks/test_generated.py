@@ -14,6 +14,7 @@ from forensix.demo.marks import make_marked_pictures
 from forensix.errors import ModelNotFound
 from forensix.synthetic.watermark import MESSAGES
 from tests.making import png_chunk, write_video
+from tests.metadata.av.test_container_facts import video
 from tests.synthetic.embedding import draw_squares, draw_star, embed
 from tests.synthetic.test_content import strokes
 
@@ -252,6 +253,16 @@ def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
     assert actual.headline.startswith("Likely a video made by a generator (score ")
     wire = actual.to_wire(TASK)["result"]
     assert wire["class_name"] == "fake" and wire["model_attribution"] == "sdxl"
+
+
+@pytest.mark.parametrize(("program", "generator"), [("Kling AI 2.1", "kling"), ("ElevenLabs", None)])
+def test_a_video_whose_container_names_a_generator_of_videos_is_marked(
+    program: str, generator: str | None, tmp_path: Path
+) -> None:
+    path = video(tmp_path / "clip.mp4", tags={"encoder": program, "comment": f"made with {program}"})
+    actual = report(path, 0.1)
+    wire = actual.to_wire(TASK)["result"]
+    assert wire["class_name"] == ("fake" if generator else "real") and wire.get("model_attribution") == generator
 
 
 def test_of_a_video_no_generator_of_pictures_is_named(tmp_path: Path) -> None:

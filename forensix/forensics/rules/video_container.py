@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.generators import by_program, by_software
+from forensix.forensics.generators import Generator, by_program, by_software
 from forensix.forensics.rules import video_edits, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
@@ -100,8 +100,8 @@ def _traces(facts: Facts) -> list[Fact]:
     ]
 
 
-def _generators(facts: Facts) -> Iterator[Finding]:
-    """Generators of speech, music and video name themselves in tags for programs, or in words in a comment."""
+def generator_tags(facts: Facts) -> list[tuple[Fact, Generator]]:
+    """Return the tags in which generators of speech, music and video name themselves: those for programs, or words."""
     marks = []
     for fact in facts.items:
         if not isinstance(fact.value, str) or fact.key.startswith(("xmp.", "c2pa.")):
@@ -111,7 +111,11 @@ def _generators(facts: Facts) -> Iterator[Finding]:
         named = by_program if of_making else by_software if SOFTWARE_TAGS.match(fact.key) else None
         if named is not None and (generator := named(fact.value)) is not None:
             marks.append((fact, generator))
-    if marks:
+    return marks
+
+
+def _generators(facts: Facts) -> Iterator[Finding]:
+    if marks := generator_tags(facts):
         names = ", ".join(dict.fromkeys(generator.name for _, generator in marks))
         yield finding(
             "critical",
