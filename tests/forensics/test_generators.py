@@ -13,6 +13,8 @@ from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
 from forensix.models import get_card
 
+STEPS = "a cat in flux, midjourney style\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512"
+
 
 def test_the_table_holds_at_least_fifty_makers_of_pictures():
     rows = generators()
@@ -167,9 +169,6 @@ def named(*facts: Fact) -> str | None:
     return generator_identifier(marks)
 
 
-STEPS = "a cat in flux, midjourney style\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512"
-
-
 @pytest.mark.parametrize(
     ("key", "value", "identifier"),
     [
@@ -294,6 +293,7 @@ def test_a_program_that_has_the_word_composite_in_its_name_makes_no_part():
         ],
         [("samsung.edit", '{"originalPath":"/x","genAIType":1}')],
         [("exif.UserComment", '{"genAIType":2}')],
+        [("png.text.parameters", f"{STEPS}, Denoising strength: 0.6, Mask blur: 4, Inpaint area: Only masked")],
         [("xmp.history", [{"action": "edited", "softwareAgent": "Adobe Firefly"}])],
     ],
 )

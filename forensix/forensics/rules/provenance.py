@@ -57,8 +57,9 @@ TEXT_KEYS = (
 )
 """Where generators write prompts and parameters."""
 
-EDITED = re.compile(r"^\W*edited (with|using|by|in) |\"genAIType\":", re.IGNORECASE)
-"""What programs write that change photographs: words of Google's, and the record of Samsung's gallery."""
+EDITED = re.compile(r"^\W*edited (with|using|by|in) |\"genAIType\":|, Mask blur: \d", re.IGNORECASE)
+"""What programs write that change photographs: words of Google's, the record of Samsung's gallery, and what the web
+interface of Stable Diffusion notes of a part that it painted anew."""
 
 OF_GENERATORS = ("xmp.iptcExt.AISystemUsed", "xmp.iptcExt.AIPromptInformation")
 """IPTC's fields for the system that generated a picture, and for what it was asked for."""
