@@ -31,7 +31,7 @@ _EPILOG = """examples:
   forensix analyze *.jpg --task ai_generated_image_detection --json
   forensix analyze contract.pdf --html report.html
   forensix analyze case/*.mp4 --output reports --csv reports.csv --jobs 4
-  forensix train labelled/manifest.csv --task voice_analysis --out mine
+  forensix train labelled/manifest.csv --task voice_analysis --output mine
   forensix demo
 """
 
