@@ -10,10 +10,13 @@ import queue
 import shutil
 import sys
 import threading
+import time
 from multiprocessing.connection import Connection
 from typing import Any
 
 from forensix.executors.caller_modules import CallerModules
+
+_REMOVALS = 40
 
 
 def main() -> None:
@@ -27,7 +30,7 @@ def main() -> None:
         try:
             wire.send(("refused", None, f"{type(error).__name__}: {error}"))
         except OSError:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
         return
     items: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
     listener = threading.Thread(target=_listen, args=(wire, items, folder), daemon=True)
@@ -50,8 +53,17 @@ def _listen(wire: Connection, items: "queue.SimpleQueue[tuple[int, Any]]", folde
         while True:
             items.put(wire.recv())
     except (EOFError, OSError):
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os._exit(1)
+
+
+def _remove(folder: str) -> None:
+    """Delete the folder of temporary files, to which what is still at work may add meanwhile."""
+    for _ in range(_REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.exists(folder):
+            return
+        time.sleep(0.05)
 
 
 def _answer(function: Any, common: Any, index: int, item: Any) -> bytes:
