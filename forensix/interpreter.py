@@ -21,6 +21,10 @@ _LOG = logging.getLogger(__name__)
 _OWN = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 _FOLDERS = ("FORENSIX_HOME", "FORENSIX_CHECKPOINTS", "FORENSIX_WHISPER", "XDG_CACHE_HOME")
 """Variables that name folders; a relative one means the caller's working folder."""
+NO_WINDOWS = (
+    "forensix decodes in child processes under limits that Windows does not have: run it on Linux or macOS, or on"
+    " Windows in the Windows Subsystem for Linux (WSL)"
+)
 
 
 def command(module: str, *arguments: str) -> list[str]:

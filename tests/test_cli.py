@@ -62,6 +62,14 @@ def bad_inputs(folder: Path) -> dict[str, str]:
     return {str(folder / name): word for name, word in actual.items()} | {str(folder / "absent.jpg"): "absent.jpg"}
 
 
+def test_a_system_without_the_sandbox_gets_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    assert run("analyze", "photo.jpg") == 2
+    assert "WSL" in capsys.readouterr().err
+
+
 def test_every_bad_input_gets_one_sentence_and_the_batch_goes_on(
     tmp_path: Path, tone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,7 @@ from forensix.cli import analyze, completion, train
 from forensix.cli.outputs import check_output, complaint
 from forensix.errors import ForensixError, UsageError, is_disk_full
 from forensix.folders import check_folder
+from forensix.interpreter import NO_WINDOWS
 from forensix.service import commands as service
 
 _EPILOG = """examples:
@@ -116,6 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # As standard error is: a name that it cannot hold, of a file or an account, must not end a command.
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = build_parser()
+    if sys.platform == "win32":
+        parser.exit(2, complaint(NO_WINDOWS))
     arguments = sys.argv[1:] if arguments is None else arguments
     if file := _taken_for_an_option(arguments):
         words = f"{file} is a file here, and begins as options do: write ./{file}, and ./* for all files"

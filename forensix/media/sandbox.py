@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from forensix import errors
-from forensix.interpreter import import_path
+from forensix.interpreter import NO_WINDOWS, import_path
 from forensix.media import wire
 from forensix.media.fresh import Fresh
 from forensix.media.template import TEMPLATE, Forked
@@ -263,6 +263,8 @@ class _Child:
 
 def _start(settings: dict[str, Any]) -> Forked | Fresh:
     """Return a child that waits for its request."""
+    if sys.platform == "win32":
+        raise errors.UsageError(NO_WINDOWS)
     environment = _environment()
     # The template has no network, so a child that needs one cannot come from there.
     if not settings["network"] and (forked := TEMPLATE.fork(settings, environment)) is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forensix.errors import BrokenMedia, LimitExceeded
+from forensix.errors import BrokenMedia, LimitExceeded, UsageError
 from forensix.media.sandbox import call, stream
 from forensix.media.template import TEMPLATE
 
@@ -214,6 +214,12 @@ def test_no_orphan_survives_a_killed_parent(target: str, start: str) -> None:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
     assert wait_gone(pid, 10)
+
+
+def test_without_the_limits_of_a_system_nothing_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(UsageError, match="WSL"):
+        call(TARGETS + "echo", 1)
 
 
 def test_starting_is_quick() -> None:
