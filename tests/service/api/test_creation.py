@@ -68,7 +68,7 @@ def test_storage_that_hangs_holds_up_nobody_who_reads(api: Api, monkeypatch: pyt
     with ThreadPoolExecutor(25) as pool:
         creations = [pool.submit(account.create) for _ in range(24)]
         try:
-            wait_until(lambda: api.context.uploads.total() == 24, 10, "the uploads")
+            wait_until(lambda: api.context.uploads.total() == 24, 60, "the uploads")
             polling = pool.submit(account.get, f"/tasks/face_manipulation/{report_id}")
             assert polling.result(10).status_code == 200
         finally:

@@ -36,7 +36,7 @@ def server() -> Iterator[uvicorn.Server]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    wait_until(lambda: server.started, 10, "the server")
+    wait_until(lambda: server.started, 60, "the server")
     yield server
     server.should_exit = server.force_exit = True
     thread.join(10)
@@ -82,8 +82,8 @@ def test_a_client_that_does_not_read_is_let_go(
     head = b"Connection: close\r\n" if then_close else b""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n" + head + b"\r\n")
-        wait_until(lambda: len(server.server_state.connections) == 1, 10, "the connection")
-        wait_until(lambda: not server.server_state.connections, 10, "the connection to end")
+        wait_until(lambda: len(server.server_state.connections) == 1, 60, "the connection")
+        wait_until(lambda: not server.server_state.connections, 60, "the connection to end")
 
 
 def test_a_client_that_reads_slowly_gets_all(port: int, monkeypatch: pytest.MonkeyPatch) -> None:

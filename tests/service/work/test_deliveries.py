@@ -186,7 +186,7 @@ def test_deliveries_by_a_worker(tmp_path: Path) -> None:
         with workshop.working():
             workshop.webhook(late.url("/late"), account="berta")
             flaky.wait(3)
-            wait_until(lambda: delivered(workshop, first, flaky_id), 10, "the delivery to be noted", log=workshop.log)
+            wait_until(lambda: delivered(workshop, first, flaky_id), 60, "the delivery to be noted", log=workshop.log)
             (fields,) = late.wait(1)
             assert json.loads(fields.body)["id"] == unheard
             slow.wait(1)

