@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from forensix.faces.detect import landmarks
 from forensix.faces.turned import WORDS
+from forensix.forensics.rules.credential_checks import vouching_for
 from forensix.forensics.rules.provenance import (
-    doubt_of_marks,
+    UNFIT,
     generator_identifier,
     generator_marks,
     is_partial,
     mark_value,
+    unfit_marks,
 )
 from forensix.forensics.rules.video_container import generator_tags
 from forensix.media import Media
@@ -107,7 +109,10 @@ class GeneratedImageDetection:
         class_name = "fake" if marks.kinds else "real" if doubt else class_of(score, detector, media.kind)
         looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubt
         of_part = marks.kinds == ("provenance",) and is_partial(marks.facts) and not looks_whole
-        inconclusive = not marks.kinds and (bool(doubt) or is_inconclusive(score, detector, media.kind))
+        # Credentials that name a generator and are not proved to be the file's speak for no photograph either.
+        others = bool(unfit_marks(facts)) and class_name == "real"
+        signed = vouching_for(facts, marks.facts)
+        inconclusive = not marks.kinds and (bool(doubt) or others or is_inconclusive(score, detector, media.kind))
         used = [detector, *([faces.component] if faces else []), *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
@@ -139,13 +144,16 @@ class GeneratedImageDetection:
             notes=(
                 *([_fusion_note(faces, whole_score, is_picture=is_picture)] if faces else []),
                 *_notes(marks, pixel_score, scored, doubt),
-                *([unfit] if marks.facts and (unfit := doubt_of_marks(facts, marks.facts)) else []),
+                *([signed] if signed else []),
+                *([UNFIT] if unfit_marks(facts) else []),
                 *([TURNED_NOTE.format(WORDS[scored.turns])] if scored.turns else []),
             ),
             models=tuple(component_label(part) for part in used),
-            summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
+            summary=_summary(
+                class_name, marks, pixel_score, attributions, inconclusive, signed=signed, unproved=others
+            ),
             inconclusive=inconclusive,
-            unjudged=inconclusive and bool(doubt),
+            unjudged=inconclusive and (bool(doubt) or others),
             of_part=of_part,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
@@ -263,15 +271,24 @@ def _summary(
     pixel_score: float,
     attributions: Sequence[Attribution] | None,
     inconclusive: bool,
+    *,
+    signed: str,
+    unproved: bool,
 ) -> str:
     if marks.facts:
         what = "a part of it" if is_partial(marks.facts) else "it"
         by = f" ({marks.generator})" if marks.generator else ""
-        return f"The file itself says that a generator{by} made {what} ({marks.facts[0].where})."
+        unknown = ", in content credentials for whose signer nobody vouches" if signed else ""
+        return f"The file itself says that a generator{by} made {what} ({marks.facts[0].where}){unknown}."
     if marks.watermark:
         return f"The pixels carry the invisible watermark {marks.watermark.message!r} of {marks.watermark.generator}."
     if marks.visible:
         return f"The picture carries the visible mark of {marks.visible.generator}: {marks.visible.what}."
+    if unproved:
+        return (
+            "Content credentials that are not proved to be this file's name a generator, and the pixels do not make it "
+            f"sure (score {score_text(pixel_score)})."
+        )
     if inconclusive:
         return f"The pixels do not decide whether a camera or a generator made it (score {score_text(pixel_score)})."
     if class_name == "real":

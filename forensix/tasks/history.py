@@ -7,7 +7,7 @@ may name each other in circles, and nest as deep as their writer likes.
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.rules.credentials import BROKEN, INCOMPLETE, WORTH
+from forensix.forensics.rules.credential_checks import IDENTITY, is_broken, is_doubtful
 from forensix.metadata.facts import Facts
 from forensix.tasks.evidence import Lineage, Stage, Table
 
@@ -67,7 +67,9 @@ def _credentials(facts: Facts) -> tuple[Stage, ...]:
             rows=_rows(
                 ("written by", record.get("generator")),
                 ("signed by", _joined(record.get("signer"), record.get("issuer"))),
+                ("certified by", "the signer itself" if record.get("self_signed") else record.get("certified_by")),
                 ("signed at", _time(record.get("time"))),
+                ("found by a later version", ", ".join(dict.fromkeys(_found_before(record)))),
                 ("the check found", "; ".join(_joined(f.get("code"), f.get("explanation")) for f in failed)),
                 ("manifest", label),
             ),
@@ -83,6 +85,11 @@ def _credentials(facts: Facts) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
+def _found_before(record: dict[str, Any]) -> Iterator[str]:
+    """Yield what a later version found amiss in this one when it was made from it, but for who signed it."""
+    return (code for code in record.get("failed_before") or () if is_broken(code) or is_doubtful(code))
+
+
 def _ingredient(item: dict[str, Any], relation: str, label: str, *, known: bool) -> Stage:
     words = "its manifest is shown elsewhere" if known else "has no manifest of its own"
     rows = _rows(("format", item.get("format")), ("manifest", label))
@@ -91,14 +98,13 @@ def _ingredient(item: dict[str, Any], relation: str, label: str, *, known: bool)
 
 def _state(failed: tuple[dict[str, Any], ...], state: str) -> tuple[tuple[str, str], ...]:
     """Return how the check of one manifest ended, by the same measure as the claims."""
-    codes = [str(f.get("code")) for f in failed]
-    grave = [code for code in codes if not WORTH.search(code)]
-    if any(BROKEN.search(code) for code in grave):
+    codes = [code for f in failed if not (code := str(f.get("code"))).startswith(IDENTITY)]
+    if any(is_broken(code) for code in codes):
         return (("broken", "critical"),)
-    if any(INCOMPLETE.search(code) for code in grave):
+    if any(is_doubtful(code) for code in codes):
         return (("valid in part only", "suspect"),)
     marks = [("hashes and signature hold" if state else "no failure reported", "benign")]
-    return (*marks, ("signer not verified", "none")) if len(grave) < len(codes) else tuple(marks)
+    return (*marks, ("signer not verified", "none")) if codes else tuple(marks)
 
 
 def _step(action: dict[str, Any]) -> str:

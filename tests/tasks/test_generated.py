@@ -149,13 +149,18 @@ def test_a_photograph_that_was_retouched_in_part_is_not_called_generated(
     assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
 
 
-def test_a_mark_in_credentials_that_do_not_fit_the_file_is_told_so(tmp_path: Path) -> None:
+def test_who_vouches_for_credentials_is_said_and_those_that_do_not_fit_decide_nothing(tmp_path: Path) -> None:
     path = next(path for path in make_marked_pictures(tmp_path) if path.name == "credentials.png")
-    words = "they do not fit the file"
-    assert not any(words in note for note in report(path, 0.3, explain=False).outcomes[TASK].notes)
+    fits = report(path, 0.3, explain=False)
+    assert fits.verdicts[TASK] == "fake" and "for whose signer nobody vouches" in fits.outcomes[TASK].summary
+    assert any("signed by forensix demo" in note for note in fits.outcomes[TASK].notes)
     data = path.read_bytes()
     path.write_bytes(data[:-12] + png_chunk(b"tEXt", b"Comment\0later") + data[-12:])
-    assert any(words in note for note in report(path, 0.3, explain=False).outcomes[TASK].notes)
+    spoilt = report(path, 0.3, explain=False)
+    assert spoilt.verdicts[TASK] == "inconclusive" and spoilt.to_wire(TASK)["result"]["class_name"] == "real"
+    assert spoilt.scores[TASK] == pytest.approx(report(tmp_path / "unmarked.png", 0.3, explain=False).scores[TASK])
+    assert "not proved to be this file's" in spoilt.outcomes[TASK].summary
+    assert any("they do not fit it" in note for note in spoilt.outcomes[TASK].notes)
 
 
 def source_type(kind: str) -> bytes:

@@ -1,7 +1,8 @@
 """Content credentials (C2PA): what they say of the file's history, and whether they hold.
 
 A hash or signature that does not fit is critical; a part that cannot be validated is suspect; a signer who is unknown
-or whose certificate has expired is benign, because neither says that the content was changed. No trust list is used.
+or whose certificate has expired is benign, because neither says that the content was changed. No trust list is used, so
+each claim says who signed and that nobody vouches for it (see `credential_checks`).
 What a CAWG identity assertion gets wrong concerns who is named, never the content. The first segment of a stream in
 fragments (DASH) holds none of the content that was hashed, so it alone can neither keep nor break its hash.
 """
@@ -11,22 +12,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import credential_checks as checks
 from forensix.metadata.facts import Fact, Facts
 
 UNKNOWN = re.compile(r"unknown algorithm|unsupported|not ?supported|prerelease", re.IGNORECASE)
-BROKEN = re.compile(
-    r"mismatch|claimSignature\.(missing|mismatch|invalid)|hash\.\w*mismatch|hardBindings\.(missing|multiple)"
-)
-INCOMPLETE = re.compile(
-    r"missing|malformed|invalid|inaccessible|undefined|multiple|unsupported|cbor|outsideValidity|revoked|general"
-)
-WORTH = re.compile(
-    r"signingCredential\.(untrusted|expired)|did_unavailable|credential\.untrusted|timeStamp\.(untrusted|outsideValidity)|ocsp"
-)
-IDENTITY = "cawg."
 EDITING = (
     "edited", "cropped", "color_adjustments", "drawing", "filtered", "orientation", "resized", "placed", "removed",
-    "redacted", "deleted", "addedText", "adjustedColor", "changedSpeed", "enhanced", "trimmed", "dubbed",
+    "deleted", "addedText", "adjustedColor", "changedSpeed", "enhanced", "trimmed", "dubbed",
 )  # fmt: skip
 
 NOT_OF_THE_CONTENT = (
@@ -73,13 +65,14 @@ def _credentials(facts: Facts) -> list[Finding]:
     failures = [f for f in facts.items if f.key == "c2pa.failure"]
     if not manifests:
         return findings
-    findings += _identity([f for f in failures if str(f.value["code"]).startswith(IDENTITY)])
-    failures = [f for f in failures if not str(f.value["code"]).startswith(IDENTITY)]
+    findings += _identity([f for f in failures if str(f.value["code"]).startswith(checks.IDENTITY)])
+    failures = [f for f in failures if not str(f.value["code"]).startswith(checks.IDENTITY)]
     if _first_segment(facts):
         findings += _fragments([f for f in failures if _hash_of_fragments(f)])
         failures = [f for f in failures if not _hash_of_fragments(f)]
-    findings += _validity(failures)
-    findings.append(_history(facts, manifests, failures, checked=not _first_segment(facts)))
+    active = next((f for f in manifests if f.value["active"]), manifests[0])
+    findings += _validity(failures, active)
+    findings.append(_history(facts, active, failures, checked=not _first_segment(facts)))
     edits = [(f, a) for f in manifests for a in f.value["actions"] if is_edit(a)]
     if edits:
         values = list(dict.fromkeys(a["action"] + (f" ({a['agent']})" if a["agent"] else "") for _, a in edits))
@@ -98,6 +91,21 @@ def _credentials(facts: Facts) -> list[Finding]:
                 details=[("source", "software")],
             )
         )
+    redactions = [(f, a) for f in manifests for a in f.value["actions"] if a["action"] == "c2pa.redacted"]
+    if redactions:
+        findings.append(
+            finding(
+                "benign",
+                "Something was taken out of the content credentials",
+                f"{place(redactions[0][0])}: the signer of a later version says that a part of what an earlier one "
+                "stated was removed. Names and places are removed so for privacy; what it was is not there any more, "
+                "and it changes nothing of what the file shows.",
+                "content_credentials",
+                "privacy",
+                facts=_unique(f for f, _ in redactions),
+                values=dict.fromkeys(str(a.get("description") or a["action"]) for _, a in redactions),
+            )
+        )
     if len(manifests) > 1:
         values = [f"{f.value['label']}: {f.value['generator']}" for f in manifests]
         findings.append(
@@ -114,18 +122,6 @@ def _credentials(facts: Facts) -> list[Finding]:
             )
         )
     return findings
-
-
-def are_broken(facts: Facts) -> bool:
-    """Tell whether hash or signature of the newest credentials do not fit the file."""
-    failures = (f for f in facts.items if f.key == "c2pa.failure" and f.value["active"])
-    failures = (f for f in failures if not (_hash_of_fragments(f) and _first_segment(facts)))
-    return any(_is_broken(f) and not str(f.value["code"]).startswith(IDENTITY) for f in failures)
-
-
-def _is_broken(failure: Fact) -> bool:
-    code = str(failure.value["code"])
-    return BROKEN.search(code) is not None and WORTH.search(code) is None
 
 
 def _first_segment(facts: Facts) -> bool:
@@ -180,19 +176,22 @@ def is_edit(action: dict[str, Any]) -> bool:
     return name in EDITING
 
 
-def _validity(failures: Sequence[Fact]) -> list[Finding]:
-    broken = [f for f in failures if _is_broken(f)]
-    doubtful = [f for f in failures if f not in broken and _is_doubtful(f)]
-    limits = [f for f in failures if WORTH.search(f.value["code"]) and f not in broken]
+def _validity(failures: Sequence[Fact], active: Fact) -> list[Finding]:
+    untied = [f for f in failures if checks.UNTIED.search(str(f.value["code"]))]
+    others = [f for f in failures if f not in untied]
+    broken = [f for f in others if checks.is_broken(str(f.value["code"]))]
+    doubtful = [f for f in others if checks.is_doubtful(str(f.value["code"]))]
+    limits = [f for f in others if f not in broken and f not in doubtful]
     findings = []
     if broken:
         findings.append(
             finding(
                 "critical",
                 "Content credentials are broken",
-                f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer match, so the content or its "
-                "history was changed after signing. A website that makes a picture smaller and keeps the credentials "
-                "breaks them as well as a change of what is shown.",
+                f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer match: the content or its history "
+                "was changed after signing, or the credentials were taken from another file. A website that makes a "
+                "picture smaller and keeps the credentials breaks them as well as a change of what is shown. What "
+                "they say is not taken for what this file is.",
                 "content_credentials",
                 "integrity",
                 facts=broken,
@@ -200,13 +199,27 @@ def _validity(failures: Sequence[Fact]) -> list[Finding]:
                 flags=["FILE_EDITED", "METADATA_ERROR"],
             )
         )
+    if untied:
+        findings.append(
+            finding(
+                "suspect",
+                "Content credentials are tied to no content",
+                f"{place(untied[0])}: {_codes(untied)}. They hold no hash of what they speak of, so they fit any file "
+                "that they are put into, and say nothing of this one.",
+                "content_credentials",
+                "integrity",
+                facts=untied,
+                values=[f.value["code"] for f in untied],
+                flags=["METADATA_ERROR"],
+            )
+        )
     if doubtful:
         findings.append(
             finding(
                 "suspect",
                 "Content credentials are valid in part only",
-                f"{place(doubtful[0])}: {_codes(doubtful)}. The hash of the content is not contradicted, but this part "
-                "of the credentials cannot be relied on.",
+                f"{place(doubtful[0])}: {_codes(doubtful)}. The hash of the content is not contradicted, but "
+                "validators call such credentials invalid, and they cannot be relied on.",
                 "content_credentials",
                 "integrity",
                 facts=doubtful,
@@ -219,7 +232,7 @@ def _validity(failures: Sequence[Fact]) -> list[Finding]:
             finding(
                 "benign",
                 "The signer of the content credentials is not verified",
-                f"{place(limits[0])}: {_codes(limits)}. No trust list was consulted and nothing was looked up on the "
+                f"{place(limits[0])}: {_codes(limits)}. {checks.vouching(active.value)} Nothing was looked up on the "
                 "network; an expired or unknown certificate does not mean that the content was changed.",
                 "content_credentials",
                 "integrity",
@@ -230,27 +243,28 @@ def _validity(failures: Sequence[Fact]) -> list[Finding]:
     return findings
 
 
-def _is_doubtful(failure: Fact) -> bool:
-    code = str(failure.value["code"])
-    return WORTH.search(code) is None and INCOMPLETE.search(code) is not None
-
-
 def _codes(failures: Sequence[Fact]) -> str:
     return "; ".join(dict.fromkeys(f"{f.value['code']} ({f.value['explanation']})" for f in failures[:5]))
 
 
-def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], *, checked: bool) -> Finding:
-    active = next((f for f in manifests if f.value["active"]), manifests[0])
+def _history(facts: Facts, active: Fact, failures: Sequence[Fact], *, checked: bool) -> Finding:
     manifest = active.value
-    signer = " ".join(str(v) for v in (manifest["issuer"], manifest["signer"]) if v) or "nobody named"
+    signer = checks.signer(manifest)
     steps = ", ".join(
         f"{a['action']} by {a['agent'] or manifest['generator'] or 'unknown'}" for a in manifest["actions"][:8]
     )
-    intact = checked and not any(BROKEN.search(f.value["code"]) or _is_doubtful(f) for f in failures)
+    codes = [str(f.value["code"]) for f in failures]
+    is_bound = facts.get("c2pa.bound") is not False
+    intact = checked and is_bound and not any(checks.is_broken(c) or checks.is_doubtful(c) for c in codes)
     state = facts.get("c2pa.state")
+    by_itself = bool(manifest.get("self_signed"))
     return finding(
         "benign",
-        "Content credentials are intact" if intact else "Content credentials are there",
+        "Content credentials are there"
+        if not intact
+        else "Content credentials are intact, but nobody vouches for who signed them"
+        if by_itself
+        else "Content credentials are intact",
         f"{place(active)}: a C2PA manifest signed by {signer}"
         + (f" at {manifest['time']}" if manifest["time"] else "")
         + f", written by {manifest['generator'] or 'an unnamed program'}"
@@ -271,7 +285,9 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
             )
             if v
         ],
-        details=[("digital_signature_by", signer)] if signer != "nobody named" else [],
+        details=[("digital_signature_by", f"{signer} (signed by itself)" if by_itself else signer)]
+        if signer != "nobody named"
+        else [],
     )
 
 

@@ -12,10 +12,16 @@ from typing import Any
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_signer, by_software
 from forensix.forensics.recipes import checkpoint, is_labelled, is_recipe, is_supposed, recipe
-from forensix.forensics.rules.credentials import are_broken, is_edit
+from forensix.forensics.rules.credential_checks import unfit, vouching_for
+from forensix.forensics.rules.credentials import is_edit
 from forensix.metadata.facts import Fact, Facts
 
 MAX_TEXT = 200_000
+UNFIT = (
+    "Content credentials name a generator and are not proved to speak of this file: they do not fit it, or cannot be "
+    "checked. They may have been taken from another file, or the file was changed after signing, so what they say does "
+    "not count."
+)
 AI_SOURCES = ("trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia", "trainedAlgorithmicData")
 SOFTWARE_KEYS = (
     "exif.Software",
@@ -80,7 +86,27 @@ TAGS = (
 
 
 def generator_marks(facts: Facts) -> tuple[Fact, ...]:
-    """Return the facts that say "made by artificial intelligence", in any medium, in the order of the file."""
+    """Return the facts that say "made by artificial intelligence", in any medium, in the order of the file.
+
+    Content credentials that are not proved to speak of this file are not among them, see `unfit_marks`.
+    """
+    return tuple(fact for fact in _all_marks(facts) if not _is_unfit(fact, unfit(facts)))
+
+
+def unfit_marks(facts: Facts) -> tuple[Fact, ...]:
+    """Return what content credentials say of artificial intelligence that are not proved to speak of this file.
+
+    Anybody can put the credentials of a generated picture into a photograph, and a website that makes a generated
+    picture smaller may keep credentials that no longer fit, so they speak neither for nor against a generator.
+    """
+    return tuple(fact for fact in _all_marks(facts) if _is_unfit(fact, unfit(facts)))
+
+
+def _is_unfit(fact: Fact, labels: frozenset[str]) -> bool:
+    return fact.key.startswith("c2pa.") and str(fact.value.get("manifest") or fact.value.get("label")) in labels
+
+
+def _all_marks(facts: Facts) -> tuple[Fact, ...]:
     few = tuple(facts.few())
     # Beside a type that speaks of no generator the system may have enhanced a photograph.
     is_other = any(fact.key == "xmp.source_type" and fact.value not in AI_SOURCES for fact in few)
@@ -201,7 +227,8 @@ def _may_hold_a_prompt(text: str) -> bool:
 
 
 def _by_signer(mark: Fact) -> str | None:
-    if mark.key != "c2pa.source":
+    # A name in a certificate that its holder made is a name that anybody can write.
+    if mark.key != "c2pa.source" or mark.value.get("self_signed"):
         return None
     by = (by_signer(text) for text in (mark.value.get("generator"), mark.value.get("issuer")) if text)
     return next((row.identifier for row in by if row is not None), None)
@@ -231,19 +258,9 @@ def mark_value(mark: Fact) -> str:
     return str(mark.value)
 
 
-def doubt_of_marks(facts: Facts, marks: Iterable[Fact]) -> str:
-    """Return what to say where credentials that do not hold are all that names a generator, nothing otherwise."""
-    if any(not mark.key.startswith("c2pa.") for mark in marks) or not are_broken(facts):
-        return ""
-    return (
-        "Only content credentials say so, and they do not fit the file: it was changed after signing, or they were "
-        "taken from another file."
-    )
-
-
 def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return the claims on generators of one medium."""
-    return (*_generated(facts), *_supposed(facts))
+    return (*_generated(facts), *_unproved(facts), *_supposed(facts))
 
 
 def _generated(facts: Facts) -> list[Finding]:
@@ -255,13 +272,13 @@ def _generated(facts: Facts) -> list[Finding]:
     it, what = ("a part of it", "part of the content was") if of_a_part else ("it", "the content was")
     places = "; ".join(dict.fromkeys(place(m) for m in marks[:6]))
     named = f" The generator that is named there is known as {identifier}." if identifier else ""
-    doubt = doubt_of_marks(facts, marks)
+    signed = vouching_for(facts, marks)
     return [
         finding(
             "critical",
             f"The file says that {it} was made by artificial intelligence",
             f"{'One mark says' if len(marks) == 1 else f'{len(marks)} marks say'} that {what} made by artificial "
-            f"intelligence: {places}.{named}{f' {doubt}' if doubt else ''} Such marks can be "
+            f"intelligence: {places}.{named}{f' {signed}' if signed else ''} Such marks can be "
             "removed or forged, so look at the place named.",
             "ai_generated",
             "ai",
@@ -269,6 +286,24 @@ def _generated(facts: Facts) -> list[Finding]:
             values=[mark_value(m) for m in marks[:10]],
             flags=["AI_GENERATED"],
             details=[("source", "software" if of_a_part else "ai_generated")],
+        )
+    ]
+
+
+def _unproved(facts: Facts) -> list[Finding]:
+    """Return the claim that only credentials that are not proved to speak of the file name a generator."""
+    marks = unfit_marks(facts)
+    if not marks or generator_marks(facts):
+        return []
+    return [
+        finding(
+            "suspect",
+            "Content credentials that are not proved to be this file's say that artificial intelligence made it",
+            f"{place(marks[0])}: {UNFIT} Ask for the file that they were made for.",
+            "ai_generated",
+            "ai",
+            facts=marks,
+            values=[mark_value(m) for m in marks[:10]],
         )
     ]
 

@@ -2,11 +2,13 @@
 
 Types that speak of generative artificial intelligence are read by `provenance`. Of the others those that tell of
 editing, of a montage or of a screen call for an explanation; a type that names a camera is as easily written as any
-other and proves nothing. What was only placed into the content is left out.
+other and proves nothing. What was only placed into the content is left out, and so is what content credentials say
+that are not proved to speak of this file: those of a camera can be put into any picture.
 Source: IPTC NewsCodes, digitalsourcetype.
 """
 
 from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules.credential_checks import unfit, vouching_for
 from forensix.metadata.facts import Fact, Facts
 
 TOLD = {
@@ -36,22 +38,25 @@ SCREEN = "screenCapture"
 def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return a claim for each type that the file states of its content as it is."""
     stated: dict[str, list[Fact]] = {}
+    others = unfit(facts)
     for fact in facts.few():
-        if (name := _type(fact)) in TOLD:
+        if (name := _type(fact, others)) in TOLD:
             stated.setdefault(name, []).append(fact)
-    return tuple(_claim(name, found) for name, found in stated.items())
+    return tuple(_claim(name, found, vouching_for(facts, found)) for name, found in stated.items())
 
 
-def _type(fact: Fact) -> str:
+def _type(fact: Fact, others: frozenset[str]) -> str:
     if fact.key == "c2pa.source":
         value = fact.value
+        if str(value.get("manifest")) in others:
+            return ""
         # What other steps than the first state is the type of what they put in or changed.
         is_whole = value.get("active") and not value.get("placed") and value.get("action") == "c2pa.created"
         return str(value.get("source")) if is_whole else ""
     return str(fact.value) if fact.key == "xmp.source_type" else ""
 
 
-def _claim(name: str, found: list[Fact]) -> Finding:
+def _claim(name: str, found: list[Fact], signed: str) -> Finding:
     edited, screen = name in EDITED, name == SCREEN
     return finding(
         "suspect" if edited or screen else "benign",
@@ -63,7 +68,8 @@ def _claim(name: str, found: list[Fact]) -> Finding:
             else "Any program can draw anything on a screen."
             if screen
             else "Whoever writes a file can choose it, and can leave it out."
-        ),
+        )
+        + (f" {signed}" if signed else ""),
         "screenshot" if screen else "metadata",
         "editing" if edited else "origin",
         facts=found,

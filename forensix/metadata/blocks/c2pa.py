@@ -4,7 +4,10 @@ Read by c2pa-python with its network off and no trust list: ``Valid`` means that
 the signer is trusted. Facts:
 
     c2pa.state          Valid, Invalid or Trusted, of the active manifest
-    c2pa.manifest       one dict per manifest: label, active, generator, issuer, signer, time, actions, ingredients
+    c2pa.bound          whether the signature of the active manifest and a hash of the content were checked and hold
+    c2pa.manifest       one dict per manifest: label, active, generator, issuer and signer (organisation and name in the
+                        signer's certificate), certified_by (who issued it), self_signed, time, actions, ingredients,
+                        failed_before (what a later version found amiss when it was made from this one)
     c2pa.source         one digitalSourceType with the manifest, action and program that state it, and whether what it
                         speaks of was only placed into the picture or put into what made it, and is none of its versions
     c2pa.failure        one failed check: code, explanation, url and whether it concerns the active manifest
@@ -15,6 +18,8 @@ Source: C2PA Technical Specification 2.x, section "Validation".
 """
 
 import json
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +50,9 @@ OFFLINE: dict[str, Any] = {
 MARKERS = (b"jumb", b"c2pa", b"dcterms:provenance")
 """What is in every store, and the property of XMP that names the address of one kept elsewhere."""
 
+CONTENT_HOLDS = re.compile(r"assertion\.\w+Hash\.match")
+"""What the check of a hash of the content says where it fits: of its bytes, its boxes or its parts."""
+
 MAX_MANIFESTS = 64
 MAX_ITEMS = 200
 WHERE = {"jpeg": "APP11 JUMBF", "png": "caBX chunk", "webp": "C2PA chunk", "tiff": "tag 0xCD41", "pdf": "embedded file"}
@@ -68,22 +76,45 @@ def read(path: str | Path, format: str) -> list[Fact]:
             c2pa.Reader(mime, file, context=context) as reader,
         ):
             store = json.loads(reader.json())
+            certificates = _certificates(reader)
     except c2pa.C2paError as error:
         if "ManifestNotFound" in str(error) or "no JUMBF data" in str(error):
             return []
         if str(error).startswith("Remote"):
             return [Fact("c2pa.remote", str(error).rsplit(" ", 1)[-1][:300], where, offset)]
         return [Fact("c2pa.unreadable", str(error)[:300], where, offset)]
-    return facts_of(store, where, offset)
+    return facts_of(store, where, offset, certificates)
 
 
-def facts_of(store: dict[str, Any], where: str, offset: int | None) -> list[Fact]:
-    """Turn a decoded manifest store into facts."""
+def _certificates(reader: Any) -> dict[str, dict[str, Any]]:
+    """Return issuer and subject of each signer's certificate by the label of the manifest, where they can be read."""
+    import c2pa
+
+    try:
+        manifests = json.loads(reader.crjson())["manifests"]
+        return {m["label"]: m["signature"]["certificateInfo"] for m in manifests if "signature" in m}
+    except (c2pa.C2paError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def facts_of(
+    store: dict[str, Any], where: str, offset: int | None, certificates: Mapping[str, dict[str, Any]] | None = None
+) -> list[Fact]:
+    """Turn a decoded manifest store, and the signers' certificates by their manifests' labels, into facts."""
+    certificates = certificates or {}
     active = store.get("active_manifest") or ""
     # The library gives them in no order of its own, another one each time.
     manifests = sorted((store.get("manifests") or {}).items(), key=lambda item: (item[0] != active, item[0]))
     facts = [Fact("c2pa.state", str(store.get("validation_state") or "unknown"), where, offset)]
-    records = {label: _manifest(label, manifest, label == active) for label, manifest in manifests[:MAX_MANIFESTS]}
+    facts.append(Fact("c2pa.bound", _is_bound(store), where, offset))
+    records = {
+        label: _manifest(label, manifest, label == active) | _signer(certificates.get(label))
+        for label, manifest in manifests[:MAX_MANIFESTS]
+    }
+    for _, manifest in manifests[:MAX_MANIFESTS]:
+        for label, codes in _failed_before(manifest):
+            if label in records:
+                records[label]["failed_before"] += codes
     if active in records:
         for label in records.keys() - _parents(records, active):
             records[label]["placed"] = True
@@ -114,7 +145,33 @@ def _manifest(label: str, manifest: dict[str, Any], active: bool) -> dict[str, A
             for item in (manifest.get("ingredients") or [])[:MAX_ITEMS]
         ],
         "assertions": [str(a.get("label")) for a in (manifest.get("assertions") or [])[:MAX_ITEMS]],
+        "failed_before": [],
     }
+
+
+def _signer(certificate: dict[str, Any] | None) -> dict[str, Any]:
+    """Return who issued a signer's certificate, and whether that is the signer; ``None`` where it is not known."""
+    issuer, subject = ((certificate or {}).get(key) for key in ("issuer", "subject"))
+    if not isinstance(issuer, dict) or not isinstance(subject, dict):
+        return {"certified_by": None, "self_signed": None}
+    names = dict.fromkeys(str(issuer[key]) for key in ("O", "CN") if issuer.get(key))
+    return {"certified_by": " ".join(names) or None, "self_signed": issuer == subject}
+
+
+def _is_bound(store: dict[str, Any]) -> bool:
+    """Tell whether the active manifest's signature and a hash of the content were checked, and both hold."""
+    results = (store.get("validation_results") or {}).get("activeManifest") or {}
+    codes = {str(row.get("code")) for row in results.get("success") or []}
+    return "claimSignature.validated" in codes and any(CONTENT_HOLDS.fullmatch(code) for code in codes)
+
+
+def _failed_before(manifest: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each earlier manifest that one names, with the checks that its signer recorded as failed."""
+    for item in (manifest.get("ingredients") or [])[:MAX_ITEMS]:
+        results = (item.get("validation_results") or {}).get("activeManifest") or {}
+        rows = [*(results.get("failure") or []), *(item.get("validation_status") or [])]
+        if item.get("active_manifest"):
+            yield item["active_manifest"], [str(row.get("code")) for row in rows[:MAX_ITEMS]]
 
 
 def _generator(manifest: dict[str, Any]) -> str:
@@ -130,8 +187,9 @@ def _actions(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     for assertion in (manifest.get("assertions") or [])[:MAX_ITEMS]:
         data = assertion.get("data")
         if str(assertion.get("label", "")).startswith("c2pa.actions") and isinstance(data, dict):
-            agents = data.get("softwareAgents")
-            actions += [_with_agent(a, agents) for a in data.get("actions") or [] if isinstance(a, dict)]
+            agents, steps = data.get("softwareAgents"), data.get("actions")
+            steps = steps if isinstance(steps, list) else []
+            actions += [_with_agent(a, agents) for a in steps if isinstance(a, dict)]
     return actions[:MAX_ITEMS]
 
 
@@ -176,7 +234,14 @@ def _parents(records: dict[str, dict[str, Any]], active: str) -> set[str]:
     return reached
 
 
-_SHARED = {"manifest": "label", "active": "active", "placed": "placed", "generator": "generator", "issuer": "issuer"}
+_SHARED = {
+    "manifest": "label",
+    "active": "active",
+    "placed": "placed",
+    "generator": "generator",
+    "issuer": "issuer",
+    "self_signed": "self_signed",
+}
 
 
 def _sources(record: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:

@@ -71,3 +71,23 @@ def test_credentials_kept_elsewhere_are_told_whatever_their_address(tmp_path: Pa
     path.write_bytes(make.jpeg(make.xmp_segment(make.xmp_packet(names))))
     (fact,) = read(path, "jpeg")
     assert (fact.key, fact.value) == ("c2pa.remote", address)
+
+
+def test_who_issued_the_signers_certificate_is_read_and_whether_it_is_the_signer() -> None:
+    def signer(issuer: object, subject: object) -> tuple[object, object]:
+        store = {"active_manifest": "a", "manifests": {"a": {}}}
+        certificates = {"a": {"issuer": issuer, "subject": subject}}
+        (value,) = [f.value for f in facts_of(store, "a place", None, certificates) if f.key == "c2pa.manifest"]
+        return value["certified_by"], value["self_signed"]
+
+    own = {"O": "Somebody", "CN": "Me"}
+    assert signer({"C": "DE", "O": "An authority", "CN": "A root"}, own) == ("An authority A root", False)
+    assert signer(own, own) == ("Somebody Me", True)
+    assert signer(None, own) == signer(own, "text") == (None, None)
+
+
+def test_actions_that_are_no_list_are_passed_over() -> None:
+    for actions in (True, 5, 1.5, "created", {"action": "c2pa.created"}):
+        assertion = {"label": "c2pa.actions", "data": {"actions": actions}}
+        store = {"active_manifest": "a", "manifests": {"a": {"assertions": [assertion]}}}
+        assert [f.value["actions"] for f in facts_of(store, "a place", None) if f.key == "c2pa.manifest"] == [[]]
