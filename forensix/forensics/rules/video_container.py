@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_program, by_software
-from forensix.forensics.rules import video_edits, video_tags
+from forensix.forensics.rules import provenance, video_edits, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
@@ -115,7 +115,10 @@ def generator_tags(facts: Facts) -> list[tuple[Fact, Generator]]:
 
 
 def _generators(facts: Facts) -> Iterator[Finding]:
-    if marks := generator_tags(facts):
+    # One fact is told once, and so is one that an older tag repeats, which may cut it off.
+    told = [str(mark.value).casefold() for mark in provenance.generator_marks(facts)]
+    tags = generator_tags(facts)
+    if marks := [(f, g) for f, g in tags if not any(text.startswith(f.value.casefold()) for text in told)]:
         names = ", ".join(dict.fromkeys(generator.name for _, generator in marks))
         yield finding(
             "critical",

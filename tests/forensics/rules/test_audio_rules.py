@@ -158,7 +158,15 @@ def test_one_mp3_is_whole(tmp_path: Path) -> None:
 )
 def test_generators(key: str, value: str, named: bool) -> None:
     findings = claims(facts((key, value)))
-    assert bool([f for f in findings if f.claim.type == "ai_generated"]) is named
+    assert len([f for f in findings if f.claim.type == "ai_generated"]) == named
+
+
+@pytest.mark.parametrize("key", ["id3.COMM.eng", "container.tag.comment", "container.tag.©cmt", "id3v1.comment"])
+def test_a_comment_that_names_a_generator_is_told_once(key: str) -> None:
+    findings = claims(facts((key, "Made with Suno")))
+    assert [f.severity for f in findings if f.claim.type == "ai_generated"] == ["critical"]
+    again = claims(facts((key, "Made with Suno"), ("id3.COMM.deu", "made with Suno"), ("id3v1.comment", "Made with")))
+    assert len([f for f in again if f.claim.type == "ai_generated"]) == 1
 
 
 def test_editor_and_library() -> None:

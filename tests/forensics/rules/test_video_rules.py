@@ -136,7 +136,7 @@ def test_two_encodings_joined() -> None:
 )
 def test_generators_are_named_by_tags_not_by_titles(key: str, value: str, named: bool) -> None:
     findings = claims(facts((key, value)))
-    assert bool([f for f in findings if f.severity == "critical" and f.claim.type == "ai_generated"]) is named
+    assert len([f for f in findings if f.severity == "critical" and f.claim.type == "ai_generated"]) == named
 
 
 def test_a_later_change_is_told_and_an_impossible_one_suspect() -> None:
