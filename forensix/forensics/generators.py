@@ -27,21 +27,24 @@ BUILD = re.compile(r"-(user|userdebug|eng) \d")
 """Android's name of a build begins with that of the device, and one telephone's is a generator's as well."""
 
 NAMESAKES = re.compile(
-    r"black forest labs|doubao|firefly|gemini|grok|hedra|heygen|imagen|openai|runway|sora|stability\.?\s?ai|suno|"
-    r"synthesia|wan ?ai",
+    r"black forest labs|byteplus|doubao|draw things|dream machine|firefly|flux[- ]?\d|gemini|grok|hedra|heygen|"
+    r"ideogram|imagen|openai|runway|sora|stability\.?\s?ai|suno|synthesia|wan ?ai",
     re.IGNORECASE,
 )
 """Names of generators that are names of people, places or firms, or words, as well."""
 
-COMMON_WORDS = re.compile(r"firefly|gemini|grok|imagen|runway|sora", re.IGNORECASE)
+COMMON_WORDS = re.compile(r"firefly|flux[- ]?\d|gemini|grok|imagen|runway|sora", re.IGNORECASE)
 """Those of them that are words first of all, so that programs and devices of others bear them as well."""
 
 MAKERS = re.compile(r"adobe|ai|bing|deepmind|google|microsoft|openai|xai")
-OF_USE = re.compile(rf"{MAKERS.pattern}|generated|using|with|v?\d+")
+OF_USE = re.compile(rf"{MAKERS.pattern}|generated|using|with")
+VERSION = re.compile(r"v?\d+")
+OF_MODELS = re.compile(r"dev|flash|flex|images?|klein|kontext|max|pro|schnell|turbo|ultra|video")
 BESIDE = re.compile(
-    r"an?|and|art|artwork|by|created|edited|flash|images?|made|photo|picture|preview|pro|the|turbo|ultra|video"
+    rf"{VERSION.pattern}|{OF_MODELS.pattern}|an?|and|art|artwork|by|created|edited|made|photo|picture|preview|the"
 )
-"""Words that stand around a generator's name where it is credited; those of the kind before tell of its use."""
+"""Words that stand around a generator's name where it is credited; those of the first kind tell of its use, and where
+programs are named those of models do as well."""
 
 
 @dataclass(frozen=True)
@@ -92,24 +95,40 @@ def by_program(text: object) -> Generator | None:
 def by_software(text: object) -> Generator | None:
     """Return the generator that a field for programs names, and not another program that is called after a word.
 
-    A name that is a word has to stand alone or beside its maker, or as where a generator is credited.
+    Beside a name that is a word has to stand its maker or what its models are called, or what tells of its use: by
+    itself, with a version or without one, it may be anything's name (see `by_namesake`).
 
-    >>> [by_software(text).identifier for text in ("Adobe Firefly Pipeline", "Sora", "Sora 2")]
-    ['firefly', 'sora', 'sora']
-    >>> by_software("Editor de imagen"), by_software("Gemini Observatory")
-    (None, None)
+    >>> [by_software(text).identifier for text in ("Adobe Firefly Pipeline", "Gemini 2.5 Flash Image", "Midjourney")]
+    ['firefly', 'gemini', 'midjourney']
+    >>> by_software("Editor de imagen"), by_software("Gemini Observatory"), by_software("Flux 2")
+    (None, None, None)
     """
     row = by_program(text)
     name, words = _apart(row, text)
-    is_word = COMMON_WORDS.fullmatch(name) is not None and bool(words)
-    return by_credit(text) if is_word and not any(MAKERS.fullmatch(word) for word in words) else row
+    if COMMON_WORDS.fullmatch(name) is None or any(MAKERS.fullmatch(word) for word in words):
+        return row
+    if any(OF_MODELS.fullmatch(word) for word in words):
+        return row if all(BESIDE.fullmatch(word) or OF_USE.fullmatch(word) for word in words) else None
+    return by_credit(text)
+
+
+def by_namesake(text: object) -> Generator | None:
+    """Return the generator that a text can mean which is no more than a word, with a version or without one.
+
+    >>> by_namesake("Gemini").identifier, by_namesake("Flux 2").identifier, by_namesake("Adobe Firefly")
+    ('gemini', 'flux', None)
+    """
+    row = by_program(text)
+    name, words = _apart(row, text)
+    is_word = COMMON_WORDS.fullmatch(name) is not None
+    return row if is_word and all(VERSION.fullmatch(word) for word in words) else None
 
 
 def by_credit(text: object) -> Generator | None:
     """Return the generator that is credited, in a field that names people, firms and places otherwise.
 
-    Nothing may stand beside the name but its maker, a version and how it was used, and one of these has to stand there
-    where others bear the name as well.
+    Nothing may stand beside the name but its maker, a version and how it was used, and its maker or its use has to
+    stand there where others bear the name as well.
 
     >>> by_credit("Made with Gemini").identifier
     'gemini'

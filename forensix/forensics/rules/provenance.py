@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.generators import Generator, by_credit, by_program, by_signer, by_software
+from forensix.forensics.generators import Generator, by_credit, by_namesake, by_program, by_signer, by_software
 from forensix.forensics.recipes import checkpoint, is_labelled, is_recipe, is_supposed, recipe
 from forensix.forensics.rules.credential_checks import unfit, vouching_for
 from forensix.forensics.rules.credentials import is_edit
@@ -260,7 +260,27 @@ def mark_value(mark: Fact) -> str:
 
 def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return the claims on generators of one medium."""
-    return (*_generated(facts), *_unproved(facts), *_supposed(facts))
+    programs = (fact for fact in facts.few() if fact.key in SOFTWARE_KEYS)
+    return (*_generated(facts), *_unproved(facts), *namesakes(programs), *_supposed(facts))
+
+
+def namesakes(programs: Iterable[Fact]) -> list[Finding]:
+    """Return the claim that a field for programs holds a word that is a generator's name among others."""
+    named = [(fact, row) for fact in programs if (row := by_namesake(fact.value)) is not None]
+    if not named:
+        return []
+    fact, row = named[0]
+    return [
+        finding(
+            "suspect",
+            "The file names a program that is called as a generator is",
+            f"{place(fact)} says {str(fact.value)[:120]!r}. That can be {row.name}, which makes content by artificial "
+            "intelligence, or any other program, device or person of that name: such a word alone does not tell.",
+            "ai_generated",
+            "ai",
+            facts=[fact for fact, _ in named],
+        )
+    ]
 
 
 def _generated(facts: Facts) -> list[Finding]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.generators import Generator, by_program, by_software
+from forensix.forensics.generators import Generator, by_credit, by_program, by_software
 from forensix.forensics.rules import provenance, video_edits, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
@@ -18,6 +18,8 @@ SOFTWARE_TAGS = re.compile(
     r"|ape\.(encod|software|tool).*|xmp\.xmp\.CreatorTool|xmp\.xmpDM\.\w*[Tt]ool\w*)$",
     re.IGNORECASE,
 )
+OF_PEOPLE = re.compile(r"^(container\.tag\.(auth|creator|IENG)|id3\.TENC)$", re.IGNORECASE)
+"""Those of them in which people are named as well."""
 WORDS = re.compile(
     r"^(container\.tag\.|id3\.(COMM|TXXX|TCOP|TPUB|TPE1|TCOM|WXXX|WOAF|WOAS|WCOM|TIT3)|id3v1\.comment|vorbis\."
     r"(COMMENT|DESCRIPTION|COPYRIGHT|ORGANIZATION|CONTACT|ARTIST|PUBLISHER|AI\w*|URL|PURL)|ape\.|stream\.tag\.|container\.title)",
@@ -79,6 +81,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from video_tags.against_device(facts, [*named, *(f for f in traces if f.key == "stream.encoder")])
     yield from video_tags.history(facts)
     yield from _generators(facts)
+    yield from provenance.namesakes(f for f in named if f.key not in provenance.SOFTWARE_KEYS if not _is_of_people(f))
     yield from _encoders(facts, is_named=is_ffmpeg)
     yield from _handlers(facts, [*named, *(f for f in traces if is_ffmpeg)])
     yield from date_rules(facts)
@@ -108,10 +111,15 @@ def generator_tags(facts: Facts) -> list[tuple[Fact, Generator]]:
             continue
         # A title may hold any word; a tag for programs, or words of making, do not.
         of_making = WORDS.match(fact.key) and MAKER_TEXT.search(fact.value)
-        named = by_program if of_making else by_software if SOFTWARE_TAGS.match(fact.key) else None
+        named = by_credit if _is_of_people(fact) else by_software if SOFTWARE_TAGS.match(fact.key) else None
+        named = by_program if of_making else named
         if named is not None and (generator := named(fact.value)) is not None:
             marks.append((fact, generator))
     return marks
+
+
+def _is_of_people(fact: Fact) -> bool:
+    return OF_PEOPLE.match(fact.key) is not None
 
 
 def _generators(facts: Facts) -> Iterator[Finding]:

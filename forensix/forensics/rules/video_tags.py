@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, literal, place
+from forensix.forensics.generators import by_namesake
 from forensix.forensics.software import Program, identify
 from forensix.metadata.facts import Fact, Facts
 
@@ -100,7 +101,7 @@ def software(
             details=(("source", source[category]),) if category in source else (),
         )
     known = {id(f) for named in by_program.values() for f in named}
-    other = [f for f in named_facts if id(f) not in known]
+    other = [f for f in named_facts if id(f) not in known and not by_namesake(f.value)]
     if other:
         names = list(dict.fromkeys(literal(f.value)[:80] for f in other))
         yield finding(
