@@ -1,4 +1,4 @@
-"""Dates of a picture: EXIF within itself, against XMP and against GPS."""
+"""Dates of a picture: EXIF within itself, against XMP, against IPTC and against GPS."""
 
 import re
 from datetime import datetime, timedelta
@@ -21,6 +21,15 @@ XMP = (
 )
 """Which EXIF date (by its place above) an XMP date repeats."""
 
+IPTC = (
+    ("iptc.DateCreated", "iptc.TimeCreated", 0),
+    ("iptc.DigitalCreationDate", "iptc.DigitalCreationTime", 1),
+)
+"""The same of IPTC's dates, whose day and time are two records, of which the second may be missing."""
+
+OF_THE_ORIGINAL = ("iptc.DateCreated", "xmp.photoshop.DateCreated")
+"""When what the picture shows was made, which of a scan is when the original was."""
+
 CHANGED = ("exif.ModifyDate", "xmp.xmp.ModifyDate")
 DAY_S = 86_400.0
 YEAR_S = 365 * DAY_S
@@ -42,7 +51,8 @@ def mismatch(facts: Facts, *, second_sign: bool) -> list[Finding]:
     was used.
     """
     moments = [_moment(facts, key, offset) for key, offset in EXIF]
-    differences = [*_within(moments), *_against_xmp(facts, moments), *_against_gps(facts, moments)]
+    differences = [*_within(moments), *_against_xmp(facts, moments), *_against_iptc(facts, moments)]
+    differences += _against_gps(facts, moments)
     scanned = [d for d in differences if _is_scan(facts, d)]
     is_suspect = second_sign and any(d.second.name not in CHANGED and d not in scanned for d in differences)
     parted = [d for d in differences if _is_parted(facts, d)]
@@ -56,8 +66,13 @@ def _is_scan(facts: Facts, difference: Difference) -> bool:
     """Tell whether two dates can be those of a scan: EXIF keeps when a picture was taken and when it was digitised.
 
     Digital cameras, which write both at once, leave a maker's note beside them. What is scanned is mostly years old.
+    Agencies and archives give a scan the date of the original, or of what it shows, as the date that it was created.
     """
-    return _is_of_capture(difference) and difference.seconds > YEAR_S and facts.fact("exif.MakerNote") is None
+    if facts.fact("exif.MakerNote") is not None:
+        return False
+    if difference.second.name in OF_THE_ORIGINAL:
+        return difference.seconds < 0
+    return _is_of_capture(difference) and difference.seconds > YEAR_S
 
 
 def _is_parted(facts: Facts, difference: Difference) -> bool:
@@ -84,6 +99,8 @@ def rules(facts: Facts) -> list[Finding]:
     moments = [_moment(facts, key, offset) for key, offset in EXIF]
     findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts), *_zone(facts)]
     entries = [m for m in moments if m is not None and not dates.default_name(m)]
+    if moments[0] is None and moments[1] is None:
+        entries = [*(m for m in _iptc(facts) if m is not None and not dates.default_name(m)), *entries]
     if entries:
         done = "last changed" if all(m.name in CHANGED for m in entries) else "made"
         texts = [m.text for m in entries]
@@ -99,6 +116,7 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
     """Return the claim on dates that contradict time itself: no day, after now, or changed long before it was made."""
     known = [m for m in moments if m is not None]
     known += [m for key, _ in XMP if (f := facts.fact(key)) is not None and (m := dates.parse(f)) is not None]
+    known += [m for m in _iptc(facts) if m is not None]
     known = [m for m in known if not dates.default_name(m)]
     sentences, evidence = [], []
     for moment in known:
@@ -144,6 +162,7 @@ def _toolkit(facts: Facts) -> list[Finding]:
     built = TOOLKIT.search(str(toolkit.value)) if toolkit is not None else None
     keys = [*(key for key, _ in EXIF), *(key for key, _ in XMP), "xmp.xmp.MetadataDate"]
     moments = [m for key in keys for f in facts.all(key) if (m := dates.parse(f)) is not None]
+    moments += [m for m in _iptc(facts) if m is not None]
     written = facts.fact("xmp.xmp.MetadataDate") or facts.fact("xmp.xmp.ModifyDate")
     if toolkit is None or built is None or written is None or not moments:
         return []
@@ -218,6 +237,30 @@ def _against_xmp(facts: Facts, moments: list[Moment | None]) -> list[Difference]
         if difference is not None and not (index == 2 and difference.seconds > 0):
             differences.append(difference)
     return differences
+
+
+def _against_iptc(facts: Facts, moments: list[Moment | None]) -> list[Difference]:
+    """Compare IPTC's dates with those of EXIF, or where there are none with the one of XMP that repeats them."""
+    differences = []
+    for moment, (_, _, index) in zip(_iptc(facts), IPTC, strict=True):
+        first = moments[index]
+        for key in (key for key, of in XMP if of == index and first is None):
+            fact = facts.fact(key)
+            first = dates.parse(fact) if fact is not None else None
+        difference = dates.difference(first, moment) if first is not None and moment is not None else None
+        if difference is not None:
+            differences.append(difference)
+    return differences
+
+
+def _iptc(facts: Facts) -> list[Moment | None]:
+    """Return IPTC's dates of making and of digitising, each with its time where that is there."""
+    moments = []
+    for day_key, time_key, _ in IPTC:
+        day, time = facts.fact(day_key), facts.get(time_key)
+        text = f"{day.value} {time or ''}".strip() if day is not None else ""
+        moments.append(dates.parse(Fact(day.key, text, day.where, day.offset)) if day is not None else None)
+    return moments
 
 
 def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from forensix.forensics import claims
+from forensix.metadata.facts import Fact, Facts
 from tests.forensics.rules.pictures import CAMERA, TAKEN, judge, named, with_tags
 from tests.metadata import making_images as make
 
@@ -141,3 +143,56 @@ def test_a_place_where_nobody_keeps_the_time_zone(
     actual = judge(make.jpeg(make.exif_segment(block)), tmp_path)
     claim = [f.severity for f in actual if f.claim.claim == "The place and the time zone do not fit"]
     assert claim == (["benign"] if claimed else [])
+
+
+def test_iptcs_dates_tell_when_it_was_made_where_exif_does_not(tmp_path: Path) -> None:
+    block = b"".join(iptc(n, text) for n, text in ((55, "20180112"), (60, "211913+0100"), (62, "20190203")))
+    (claim,) = [
+        f.claim
+        for f in judge(make.jpeg(make.photoshop_segment(make.resource(0x0404, block))), tmp_path)
+        if f.claim.claim == "The file says when it was made"
+    ]
+    assert claim.value == ("DateCreated 20180112 211913+0100", "DigitalCreationDate 20190203")
+
+
+def iptc(number: int, text: str) -> bytes:
+    return b"\x1c\x02" + bytes([number]) + len(text).to_bytes(2, "big") + text.encode()
+
+
+TAKEN_AT, EDITOR = "2020:01:02 03:04:05", Fact("exif.Software", "GIMP 2.10", "here")
+NOTE = Fact("exif.MakerNote", b"a camera's own note", "here")
+
+
+@pytest.mark.parametrize(
+    ("items", "beside", "severity"),
+    [
+        ({"DateCreated": "20200102", "TimeCreated": "030405"}, (), None),
+        ({"DateCreated": "20200102", "TimeCreated": "030405+0900"}, (), None),
+        ({"DateCreated": "20200101", "TimeCreated": "180405+0000"}, (), None),
+        ({"DateCreated": "20200103"}, (), None),
+        ({"DateCreated": "20200000"}, (), None),
+        ({"DateCreated": "20200302"}, (), "benign"),
+        ({"DateCreated": "20200102", "TimeCreated": "123456"}, (), "benign"),
+        ({"DigitalCreationDate": "20200302", "DigitalCreationTime": "030405"}, (), "benign"),
+        ({"DateCreated": "20200302"}, (EDITOR,), "suspect"),
+        # What an archive gives a scan is the date of what was scanned.
+        ({"DateCreated": "19680714"}, (EDITOR,), "benign"),
+        ({"DateCreated": "19680714"}, (EDITOR, NOTE), "suspect"),
+    ],
+)
+def test_iptcs_dates_are_held_against_exifs(
+    items: dict[str, str], beside: tuple[Fact, ...], severity: str | None
+) -> None:
+    exif = (Fact(f"exif.{name}", TAKEN_AT, "EXIF") for name in ("DateTimeOriginal", "CreateDate"))
+    records = (Fact(f"iptc.{name}", text, "IPTC") for name, text in items.items())
+    found = claims(Facts("image", "jpeg", (*exif, *records, *beside)))
+    told = [f.severity for f in found if f.claim.claim == "Dates in the file do not agree"]
+    assert told == ([severity] if severity else [])
+
+
+def test_iptcs_date_is_held_against_xmps_where_exif_has_none() -> None:
+    def told(day: str) -> list[str]:
+        facts = (Fact("xmp.photoshop.DateCreated", "2018-01-12T21:19:13", "XMP"), Fact("iptc.DateCreated", day, "IPTC"))
+        return [f.claim.claim for f in claims(Facts("image", "jpeg", facts)) if "do not agree" in f.claim.claim]
+
+    assert told("20180112") == [] and len(told("20180312")) == 1
