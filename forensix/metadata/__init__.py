@@ -2,7 +2,7 @@
 
 Keys that mean the same in every medium, whichever reader found them:
 
-    file.size file.extension file.extension_fits file.head file.tail
+    file.size file.name file.extension file.extension_fits file.head file.tail
     device.make device.model device.serial device.lens      text
     gps.latitude gps.longitude                              degrees, floats
     exiftool.*                                              what only ExifTool found (forensix.metadata.exiftool)

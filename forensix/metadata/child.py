@@ -93,6 +93,7 @@ def common_facts(path: Path, format: str, name: str, only_named: bool = False) -
         Fact("file.size", size, "file", 0),
         Fact("file.head", head.hex(" "), "first bytes", 0),
         Fact("file.tail", tail.hex(" "), "last bytes", max(0, size - HEAD_BYTES)),
+        Fact("file.name", name, "file name"),
         Fact("file.extension", extension, "file name"),
     ]
     if only_named:

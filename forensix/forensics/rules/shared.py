@@ -3,7 +3,7 @@
 import re
 
 from forensix.forensics.findings import Finding, device_name, finding, place
-from forensix.forensics.rules import authors, credentials, provenance, source_types
+from forensix.forensics.rules import authors, credentials, platforms, provenance, source_types
 from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
@@ -30,6 +30,7 @@ def rules(facts: Facts) -> tuple[Finding, ...]:
         *provenance.rules(facts),
         *source_types.rules(facts),
         *credentials.rules(facts),
+        *platforms.rules(facts),
         *_name(facts),
         *_structure(facts),
         *_trailer(facts),
