@@ -25,6 +25,13 @@ EDITING_NODES = {
 }  # fmt: skip
 """Nodes of ComfyUI that load, change, enlarge and save pictures, and generate none."""
 
+PICTURE_INPUTS = ("latent_image", "samples", "pixels", "image", "images", "latent")
+"""What the inputs of ComfyUI's nodes are called that take a picture, or a picture as the model keeps it."""
+
+DENOISING = re.compile(r"\bDenoising strength: ([\d.]{1,20})")
+HIRES = re.compile(r"\bHires \w")
+"""Of the web interface of Stable Diffusion: beside these settings the picture that it went on from is its own."""
+
 RECIPES = (
     ((JOB, SWITCH), "midjourney"),
     ((UNO,), "uno"),
@@ -66,6 +73,66 @@ def recipe(text: str) -> str | None:
     found = next((name for parts, name in RECIPES if all(part.search(text) for part in parts)), None)
     nodes = set(CLASS_TYPE.findall(text)) if found == "comfyui" else set()
     return None if nodes and nodes <= EDITING_NODES else found
+
+
+def from_a_picture(text: str) -> float | None:
+    """Return how much of another picture a recipe replaced by noise before the model went on from it, from 0 to 1.
+
+    ``None`` where the recipe begins with noise alone, or does not say.
+
+    >>> from_a_picture("a cat\\nSteps: 20, Sampler: Euler a, Seed: 1, Denoising strength: 0.35")
+    0.35
+    """
+    said = DENOISING.search(text) if STEPS.search(text) else None
+    if said is not None and not HIRES.search(text):
+        return _strength(said[1])
+    if not NODE.search(text) or not IN_GRAPH.search(text):
+        return None
+    try:
+        graph = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    nodes = graph if isinstance(graph, dict) else {}
+    inputs = {
+        key: node["inputs"]
+        for key, node in nodes.items()
+        if isinstance(node, dict) and isinstance(node.get("inputs"), dict)
+    }
+    reached: set[str] = set()
+    for own in inputs.values():
+        strength = _strength(own.get("denoise", inputs.get(_link(own.get("sigmas")), {}).get("denoise")))
+        if strength is not None and _leads_to_a_picture(_link(own.get("latent_image")), nodes, inputs, reached):
+            return strength
+    return None
+
+
+def _leads_to_a_picture(
+    start: str, nodes: dict[str, dict[str, object]], inputs: dict[str, dict[str, object]], reached: set[str]
+) -> bool:
+    """Tell whether a picture was loaded for what a node gives; nodes that were ``reached`` are not looked at again."""
+    rest = [start]
+    while rest:
+        key = rest.pop()
+        if key in inputs and key not in reached:
+            reached.add(key)
+            if str(nodes[key].get("class_type")).startswith("LoadImage"):
+                return True
+            rest += [_link(inputs[key].get(name)) for name in PICTURE_INPUTS]
+    return False
+
+
+def _link(value: object) -> str:
+    """Return the node that an input comes from."""
+    return str(value[0]) if isinstance(value, list) and value else ""
+
+
+def _strength(value: object) -> float | None:
+    """Return a strength that leaves something of a picture and changes something, ``None`` for any other value."""
+    try:
+        number = float(value) if isinstance(value, int | float | str) else 1.0
+    except ValueError:
+        return None
+    return number if 0 < number < 1 else None
 
 
 def checkpoint(text: str) -> str | None:

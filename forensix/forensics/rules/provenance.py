@@ -11,7 +11,7 @@ from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_namesake, by_program, by_signer, by_software
-from forensix.forensics.recipes import checkpoint, is_labelled, is_recipe, is_supposed, recipe
+from forensix.forensics.recipes import checkpoint, from_a_picture, is_labelled, is_recipe, is_supposed, recipe
 from forensix.forensics.rules.credential_checks import unfit, vouching_for
 from forensix.forensics.rules.credentials import is_edit
 from forensix.metadata.facts import Fact, Facts
@@ -292,13 +292,13 @@ def _generated(facts: Facts) -> list[Finding]:
     it, what = ("a part of it", "part of the content was") if of_a_part else ("it", "the content was")
     places = "; ".join(dict.fromkeys(place(m) for m in marks[:6]))
     named = f" The generator that is named there is known as {identifier}." if identifier else ""
-    signed = vouching_for(facts, marks)
+    more = " ".join(filter(None, (_origin(marks), vouching_for(facts, marks))))
     return [
         finding(
             "critical",
             f"The file says that {it} was made by artificial intelligence",
             f"{'One mark says' if len(marks) == 1 else f'{len(marks)} marks say'} that {what} made by artificial "
-            f"intelligence: {places}.{named}{f' {signed}' if signed else ''} Such marks can be "
+            f"intelligence: {places}.{named}{f' {more}' if more else ''} Such marks can be "
             "removed or forged, so look at the place named.",
             "ai_generated",
             "ai",
@@ -308,6 +308,18 @@ def _generated(facts: Facts) -> list[Finding]:
             details=[("source", "software" if of_a_part else "ai_generated")],
         )
     ]
+
+
+def _origin(marks: Iterable[Fact]) -> str:
+    """Return what a recipe says of a picture that the model was given, nothing where it says nothing."""
+    texts = (mark.value[:MAX_TEXT] for mark in marks if _is_text(mark.key) and isinstance(mark.value, str))
+    strength = next((found for text in texts if (found := from_a_picture(text)) is not None), None)
+    if strength is None:
+        return ""
+    return (
+        f"The recipe says that it was made from another picture, at denoise {strength:g}: the model was given that "
+        "picture, and the lower the number is, the more of it is left. Ask for it."
+    )
 
 
 def _unproved(facts: Facts) -> list[Finding]:

@@ -147,3 +147,46 @@ def test_grok_signs_in_the_description(tmp_path: Path) -> None:
     block = make.tiff_block([(0x010E, make.ASCII, "Signature: " + "Ab3/" * 20)])
     facts = facts_of(make.jpeg(make.exif_segment(block)), tmp_path)
     assert provenance.generator_identifier(provenance.generator_marks(facts)) == "grok"
+
+
+def graph_of(*, denoise: object, first: str = "LoadImage", custom: bool = False) -> str:
+    """Return a graph of ComfyUI whose sampler goes on from what a node gives."""
+    nodes = {
+        "1": {"class_type": first, "inputs": {"image": "me.jpg"}},
+        "2": {"class_type": "ImageScale", "inputs": {"image": ["1", 0]}},
+        "3": {"class_type": "VAEEncode", "inputs": {"pixels": ["2", 0], "vae": ["9", 2]}},
+        "4": {"class_type": "KSampler", "inputs": {"latent_image": ["3", 0], "denoise": denoise, "model": ["9", 0]}},
+        "5": {"class_type": "LoadImage", "inputs": {"image": "pose.png"}},
+        "6": {"class_type": "ControlNetApply", "inputs": {"image": ["5", 0]}},
+    }
+    if custom:
+        nodes["4"] = {"class_type": "SamplerCustomAdvanced", "inputs": {"latent_image": ["3", 0], "sigmas": ["7", 0]}}
+        nodes["7"] = {"class_type": "BasicScheduler", "inputs": {"denoise": denoise}}
+    return json.dumps(nodes)
+
+
+@pytest.mark.parametrize(
+    ("text", "strength"),
+    [
+        (graph_of(denoise=0.35), "0.35"),
+        (graph_of(denoise=0.6, custom=True), "0.6"),
+        (graph_of(denoise=1), None),
+        (graph_of(denoise=0.5, first="EmptyImage"), None),
+        (graph_of(denoise=["8", 0]), None),
+        (
+            graph_of(denoise=0.5).replace('"image": "me.jpg"', '"image": ["2", 0]').replace('"LoadImage"', '"Other"'),
+            None,
+        ),
+        (f"{PARAMETERS}, Denoising strength: 0.4", "0.4"),
+        (f"{PARAMETERS}, Denoising strength: 0.4, Hires upscale: 2", None),
+    ],
+)
+def test_a_picture_that_the_model_was_given_is_told_with_how_much_of_it_was_replaced(
+    text: str, strength: str | None, tmp_path: Path
+) -> None:
+    data = make.png(make.text("prompt" if text.startswith("{") else "parameters", text))
+    claim = named(judge(data, tmp_path, "png"), "The file says that it was made by artificial intelligence")
+    assert claim.severity == "critical"
+    words = f"made from another picture, at denoise {strength}: "
+    assert (words in claim.claim.explanation) == (strength is not None)
+    assert ("another picture" in claim.claim.explanation) == (strength is not None)
