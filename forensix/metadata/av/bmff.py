@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from forensix.metadata.av import bmff_tags as tags
-from forensix.metadata.av.collector import DEPTH, FactCollector, name4, text
+from forensix.metadata.av.collector import DEPTH, NODES, FactCollector, name4, text
 from forensix.metadata.facts import Node
 
 CONTAINERS = frozenset([
@@ -29,7 +29,7 @@ def walk(data: Any, facts: FactCollector) -> None:
     """Read every box of a file into ``facts``."""
     state: dict[str, Any] = {"n": 0, "handler": "", "track": 0}
     nodes = _boxes(data, 0, len(data), "", 0, facts, state)
-    facts.nodes.extend(nodes)
+    facts.nodes.extend(nodes[:NODES])
     order = [n.name for n in nodes]
     facts.fact("container.boxes", order[:200], "top-level boxes", 0)
     # What is missed may lie behind.
@@ -78,7 +78,8 @@ def _boxes(
             facts.problem(f"Other bytes stand where a box must begin ({kind.hex(' ')}).", "file", at)
         body, stop = at + head, at + size
         children = _inside(data, name, body, stop, where, depth, facts, state)
-        if facts.counted():
+        # The boxes of the file itself are counted apart: what is missing is told by all of them.
+        if depth == 0 or facts.counted():
             nodes.append(Node(name, at, size, "", tuple(children)))
         at = stop
     if 0 < end - at < 8 and depth == 0:
