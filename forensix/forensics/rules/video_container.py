@@ -290,12 +290,15 @@ def _after_end(facts: Facts) -> Iterator[Finding]:
         return
     known = str(fact.value["first_box"]) in ("sefd", "SEFH", "mcvt", "ID3", "LIST", "_PMX")
     few = fact.value["size"] <= FEW_BYTES
+    owner = fact.value.get("owner")
     yield finding(
-        "benign" if known or few else "suspect",
+        "benign" if known or owner or few else "suspect",
         "Data stands after the end of the content",
         f"{place(fact)}: {fact.value['size']} bytes follow that do not belong to the recording."
         + (
-            " Phones append their own data this way."
+            f" They begin as the data that {owner} append: positions, speed and time."
+            if owner
+            else " Phones append their own data this way."
             if known
             else " So few hold nothing; programs leave them where they cut."
             if few

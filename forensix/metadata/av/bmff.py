@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from forensix.metadata.av import bmff_tags as tags
+from forensix.metadata.av import bmff_whole
 from forensix.metadata.av.collector import DEPTH, NODES, FactCollector, name4, text
 from forensix.metadata.facts import Node
 
@@ -19,10 +20,6 @@ CONTAINERS = frozenset([
 ])  # fmt: skip
 EPOCH_1904 = datetime(1904, 1, 1, tzinfo=UTC)
 BOXES = 20_000
-KNOWN_TOP = frozenset([
-    "ftyp", "styp", "moov", "mdat", "free", "skip", "wide", "uuid", "meta", "moof", "mfra", "sidx", "ssix",
-    "prft", "pdin", "pnot", "PICT", "emsg", "bloc", "jumb", "junk", "jP"
-])  # fmt: skip
 
 
 def walk(data: Any, facts: FactCollector) -> None:
@@ -34,7 +31,7 @@ def walk(data: Any, facts: FactCollector) -> None:
     facts.fact("container.boxes", order[:200], "top-level boxes", 0)
     # What is missed may lie behind.
     if not facts.exhausting:
-        _check(data, nodes, facts, state)
+        bmff_whole.check(data, nodes, facts, state)
 
 
 def _boxes(
@@ -67,6 +64,8 @@ def _boxes(
                 facts.problem("A box inside another says that it reaches to the end of the file.", where, at)
         if size < head:
             facts.problem(f"A box says it is {size} bytes long, less than its own header.", where, at)
+            if depth == 0 and name not in bmff_whole.KNOWN_TOP:
+                nodes.append(Node(name, at, end - at))
             break
         if at + size > end:
             there, what = end - at, "file" if depth == 0 else "box around it"
@@ -74,8 +73,6 @@ def _boxes(
             facts.problem(message, where, at)
             state.setdefault("cut", []).append(name)
             size = end - at
-        if depth == 0 and name.startswith("0x"):
-            facts.problem(f"Other bytes stand where a box must begin ({kind.hex(' ')}).", "file", at)
         body, stop = at + head, at + size
         children = _inside(data, name, body, stop, where, depth, facts, state)
         # The boxes of the file itself are counted apart: what is missing is told by all of them.
@@ -259,36 +256,6 @@ def _chunks(data: Any, body: int, stop: int, where: str, facts: FactCollector, s
         state["last_chunk"] = max(state.get("last_chunk", 0), last)
     if count > n:
         facts.problem("The table of chunks says more rows than it holds.", where, body)
-
-
-def _check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, Any]) -> None:
-    names = [n.name for n in nodes]
-    fragments = "moof" in names or "sidx" in names
-    if not nodes:
-        facts.problem("No box can be read.", "file", 0)
-    if "mdat" in names and "moov" not in names and not fragments:
-        facts.problem("The index of the recording (moov) is missing: it was cut off, or recording never ended.", "file")
-    if "moov" in names and facts.get("container.movie.created") is None:
-        facts.problem("The index of the recording (moov) holds no header (mvhd).", "moov")
-    again = [n for n in nodes[1:] if n.name == "ftyp"]
-    for node in again[:20]:
-        facts.fact("container.again", node.offset, "the beginning of another file", node.offset)
-    if names.count("moov") > 1 + len(again):
-        facts.problem(f"There are {names.count('moov')} boxes moov where one belongs.", "file")
-    if "moov" in names and "mdat" not in names and not fragments and state.get("last_chunk"):
-        facts.problem("The recording itself (mdat) is missing.", "file")
-    elif "moov" in names and "mdat" not in names and not fragments:
-        facts.fact("container.header_alone", ", ".join(names[:10]), "top-level boxes")
-    if state.get("last_chunk", 0) >= len(data) and "mdat" in names:
-        message = f"The index points to byte {state['last_chunk']}, but the file ends at {len(data)}: it is cut off."
-        facts.problem(message, "moov", None)
-    known = [i for i, n in enumerate(nodes) if n.name in KNOWN_TOP]
-    if known and known[-1] + 1 < len(nodes):
-        first = nodes[known[-1] + 1]
-        size = len(data) - first.offset
-        facts.fact(
-            "container.after_end", {"size": size, "first_box": first.name}, "behind the last known box", first.offset
-        )
 
 
 _READERS = {
