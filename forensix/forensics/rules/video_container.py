@@ -59,6 +59,8 @@ MAC, MAC_SYSTEM = re.compile(r"i?Mac"), re.compile(r"mac ?os\b", re.IGNORECASE)
 """A Mac that records its screen or its camera names itself as the device and its system as the program."""
 MATROSKA_HANDLER = "container.tag.HANDLER_NAME"
 """Where FFmpeg keeps the name of a track that it copied into Matroska: of a program, or of the kind of track alone."""
+TRACK_NAMES = ("container.handler", "container.compressor")
+"""Where recorders name themselves for a track or its encoder: as a camera's, no library that any program can call."""
 
 BEFORE = re.compile(r",| \(")
 """What divides the name of what gives them from what else is said of it."""
@@ -70,7 +72,8 @@ def rules(facts: Facts) -> Iterator[Finding]:
     named = [
         f
         for f in facts.items
-        if SOFTWARE_TAGS.match(f.key) and isinstance(f.value, str) and not LIBRARIES.match(f.value)
+        if isinstance(f.value, str) and not LIBRARIES.match(f.value)
+        if SOFTWARE_TAGS.match(f.key) or (f.key in TRACK_NAMES and _is_camera(f.value))
         if not (is_mac and MAC_SYSTEM.match(f.value))
         if f.key != MATROSKA_HANDLER or identify(f.value)
     ]
@@ -91,6 +94,11 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _again(facts)
     yield from _after_end(facts)
     yield from _silent(facts)
+
+
+def _is_camera(name: str) -> bool:
+    program = identify(name)
+    return program is not None and program.category == "camera"
 
 
 def _traces(facts: Facts) -> list[Fact]:

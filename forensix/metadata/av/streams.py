@@ -26,7 +26,6 @@ MARKS = (
     ("LAME", re.compile(rb"LAME ?3\.\d{2,3}(?:\.\d)?(?: ?\((?:alpha|beta)[^)]{0,12}\))?")),
     ("SVT-AV1", re.compile(rb"SVT-AV1[\x20-\x7e]{0,80}")),
     ("HandBrake", re.compile(rb"HandBrake \d+\.\d+[\x20-\x7e]{0,40}")),
-    ("GoPro", re.compile(rb"GoPro (?:AVC|H265|AAC|MET|TCD)[\x20-\x7e]{0,20}")),
 )
 BEGINS = "x264"
 """An encoder that leaves its text where it begins and nowhere else."""

@@ -1,0 +1,15 @@
+"""Programs and devices that the tags and tracks of a video name: who wrote it, and what speaks against that."""
+
+from forensix.forensics import claims
+from tests.forensics.rules import pick
+from tests.forensics.rules.test_video_rules import facts
+
+
+def test_a_cameras_names_for_its_tracks_are_no_library_that_any_program_can_call() -> None:
+    names = [f"GoPro {track}" for track in ("AVC", "AAC", "TCD", "MET")]
+    findings = claims(
+        facts(*(("container.handler", name) for name in names), ("container.compressor", "GoPro AVC encoder"))
+    )
+    recorder = pick(findings, "The file names GoPro as what recorded it")
+    assert recorder.severity == "benign" and recorder.claim.value == (*names, "GoPro AVC encoder")
+    assert not [f for f in findings if "library" in f.claim.claim]
