@@ -62,9 +62,12 @@ def programs(facts: Iterable[Fact]) -> dict[Program, list[Fact]]:
 
 def _with_system(key: str, value: str) -> str:
     """Return what a tag for programs says, with the system of a phone that writes its bare version there."""
-    if key.endswith("android.version"):
+    # Matroska writes its keys in capitals.
+    if key.lower().endswith("android.version"):
         return f"Android {value}"
-    return f"iOS {value}" if key.endswith("apple.quicktime.software") and BARE_VERSION.fullmatch(value) else value
+    return (
+        f"iOS {value}" if key.lower().endswith("apple.quicktime.software") and BARE_VERSION.fullmatch(value) else value
+    )
 
 
 def software(

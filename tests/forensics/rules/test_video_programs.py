@@ -1,5 +1,7 @@
 """Programs and devices that the tags and tracks of a video name: who wrote it, and what speaks against that."""
 
+import pytest
+
 from forensix.forensics import claims
 from tests.forensics.rules import pick
 from tests.forensics.rules.test_video_rules import facts
@@ -13,3 +15,19 @@ def test_a_cameras_names_for_its_tracks_are_no_library_that_any_program_can_call
     recorder = pick(findings, "The file names GoPro as what recorded it")
     assert recorder.severity == "benign" and recorder.claim.value == (*names, "GoPro AVC encoder")
     assert not [f for f in findings if "library" in f.claim.claim]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("HANDLER_NAME", "Core Media Video", None),
+        ("HANDLER_NAME", "QuickTime", "The file was converted or rewritten by QuickTime"),
+        ("COM.APPLE.QUICKTIME.SOFTWARE", "12.3", "The file names iOS as what recorded it"),
+        ("COM.ANDROID.VERSION", "13", "The file names Android as what recorded it"),
+    ],
+)
+def test_what_matroska_keeps_of_a_phone_names_its_system_and_no_converter(
+    key: str, value: str, said: str | None
+) -> None:
+    named = [f.claim.claim for f in claims(facts((f"container.tag.{key}", value))) if f.claim.type == "software"]
+    assert named == ([said] if said else [])
