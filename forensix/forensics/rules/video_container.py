@@ -20,6 +20,8 @@ SOFTWARE_TAGS = re.compile(
 )
 OF_PEOPLE = re.compile(r"^(container\.tag\.(auth|creator|IENG)|id3\.TENC)$", re.IGNORECASE)
 """Those of them in which people are named as well."""
+SWITCH = re.compile(r"\d*|true|false|yes|no", re.IGNORECASE)
+"""What a tag on encoding holds that says whether, or how often, and names no program."""
 WORDS = re.compile(
     r"^(container\.tag\.|id3\.(COMM|TXXX|TCOP|TPUB|TPE1|TCOM|WXXX|WOAF|WOAS|WCOM|TIT3)|id3v1\.comment|vorbis\."
     r"(COMMENT|DESCRIPTION|COPYRIGHT|ORGANIZATION|CONTACT|ARTIST|PUBLISHER|AI\w*|URL|PURL)|ape\.|stream\.tag\.|container\.title)",
@@ -74,6 +76,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
         for f in facts.items
         if isinstance(f.value, str) and not LIBRARIES.match(f.value)
         if SOFTWARE_TAGS.match(f.key) or (f.key in TRACK_NAMES and _is_camera(f.value))
+        if not ("encod" in f.key.lower() and SWITCH.fullmatch(f.value))
         if not (is_mac and MAC_SYSTEM.match(f.value))
         if f.key != MATROSKA_HANDLER or identify(f.value)
     ]
