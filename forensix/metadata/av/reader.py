@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from forensix.media import tags
-from forensix.metadata.av import bmff, flv, matroska, mpeg_audio, riff, xiph
+from forensix.metadata.av import bmff, bmff_tags, flv, matroska, mpeg_audio, riff, xiph
 from forensix.metadata.av import streams as video_streams
 from forensix.metadata.av.collector import FactCollector, iso6709
 from forensix.metadata.blocks import c2pa
@@ -55,11 +55,13 @@ BY_FORMAT = {
     "ogg": "ogg",
 }
 DEVICE = {
-    "id3.TXXX.make": "device.make",
+    "id3.txxx.make": "device.make",
     "container.tag.make": "device.make",
     "container.tag.model": "device.model",
     "container.tag.com.apple.quicktime.camera.lens_model": "device.lens",
+    **{f"container.tag.{name}": key for name, key in bmff_tags.DEVICE.items()},
 }
+"""Tags that name the device, by their keys in small letters; Matroska has them in capitals."""
 
 
 def sniff(head: bytes, format: str) -> str:
@@ -136,7 +138,7 @@ def _stream_steps(path: str, kind: str, container: str, data: Any, facts: FactCo
 def _common(facts: FactCollector) -> None:
     """Add the facts that have the same name in every medium."""
     for fact in list(facts.items):
-        key = DEVICE.get(fact.key)
+        key = DEVICE.get(fact.key.lower())
         if key and facts.get(key) is None and isinstance(fact.value, str):
             facts.fact(key, fact.value, fact.where, fact.offset)
         if (

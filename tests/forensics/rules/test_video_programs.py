@@ -1,10 +1,14 @@
 """Programs and devices that the tags and tracks of a video name: who wrote it, and what speaks against that."""
 
+from pathlib import Path
+
 import pytest
 
 from forensix.forensics import claims
+from forensix.metadata.av import reader as container
 from tests.forensics.rules import pick
 from tests.forensics.rules.test_video_rules import facts
+from tests.metadata.av.test_container_facts import video
 
 
 def test_a_cameras_names_for_its_tracks_are_no_library_that_any_program_can_call() -> None:
@@ -37,3 +41,10 @@ def test_what_matroska_keeps_of_a_phone_names_its_system_and_no_converter(
 def test_a_switch_on_encoding_is_no_program(value: str, is_name: bool) -> None:
     findings = claims(facts(("container.tag.te_is_reencode", value)))
     assert any("a program that is not known here" in f.claim.claim for f in findings) is is_name
+
+
+def test_a_phone_that_matroska_names_did_not_write_it(tmp_path: Path) -> None:
+    tags = {"com.apple.quicktime.make": "Apple", "com.apple.quicktime.model": "iPhone 6"}
+    findings = claims(container.read(str(video(tmp_path / "a.mkv", tags=tags)), "mkv"))
+    assert pick(findings, "names the device that made it").claim.value == ("Apple", "iPhone 6")
+    assert pick(findings, "names Apple iPhone 6 as its device, but FFmpeg wrote it").severity == "suspect"
