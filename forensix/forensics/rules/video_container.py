@@ -61,6 +61,8 @@ MAC, MAC_SYSTEM = re.compile(r"i?Mac"), re.compile(r"mac ?os\b", re.IGNORECASE)
 """A Mac that records its screen or its camera names itself as the device and its system as the program."""
 MATROSKA_HANDLER = "container.tag.HANDLER_NAME"
 """Where FFmpeg keeps the name of a track that it copied into Matroska: of a program, or of the kind of track alone."""
+CODEC_MAKER = "container.codec_maker"
+"""Who wrote the description of a picture, in four letters: FFmpeg fills it in where no tag names it."""
 TRACK_NAMES = ("container.handler", "container.compressor")
 """Where recorders name themselves for a track or its encoder: as a camera's, no library that any program can call."""
 
@@ -75,10 +77,10 @@ def rules(facts: Facts) -> Iterator[Finding]:
         f
         for f in facts.items
         if isinstance(f.value, str) and not LIBRARIES.match(f.value)
-        if SOFTWARE_TAGS.match(f.key) or (f.key in TRACK_NAMES and _is_camera(f.value))
+        if SOFTWARE_TAGS.match(f.key) or f.key == CODEC_MAKER or (f.key in TRACK_NAMES and _is_camera(f.value))
         if not ("encod" in f.key.lower() and SWITCH.fullmatch(f.value))
         if not (is_mac and MAC_SYSTEM.match(f.value))
-        if f.key != MATROSKA_HANDLER or identify(f.value)
+        if f.key not in (MATROSKA_HANDLER, CODEC_MAKER) or identify(f.value)
     ]
     # One cause is told once: the encoder and the names of the tracks are FFmpeg's own.
     traces = _traces(facts)

@@ -7,7 +7,7 @@ import pytest
 from forensix.forensics import claims
 from forensix.metadata.av import reader as container
 from tests.forensics.rules import pick
-from tests.forensics.rules.test_video_rules import facts
+from tests.forensics.rules.test_video_rules import PHONE, facts
 from tests.metadata.av.test_container_facts import video
 
 
@@ -48,3 +48,12 @@ def test_a_phone_that_matroska_names_did_not_write_it(tmp_path: Path) -> None:
     findings = claims(container.read(str(video(tmp_path / "a.mkv", tags=tags)), "mkv"))
     assert pick(findings, "names the device that made it").claim.value == ("Apple", "iPhone 6")
     assert pick(findings, "names Apple iPhone 6 as its device, but FFmpeg wrote it").severity == "suspect"
+
+
+@pytest.mark.parametrize(("maker", "is_suspect"), [("FFMP", True), ("appl", False), ("pana", False)])
+def test_ffmpeg_speaks_against_a_phone_although_no_tag_names_it(maker: str, is_suspect: bool) -> None:
+    findings = claims(facts(*PHONE, ("container.codec_maker", maker)))
+    told = {f.claim.claim: f.severity for f in findings if f.claim.type == "software"}
+    against = "The file names Apple iPhone 13 as its device, but FFmpeg wrote it"
+    converted = "The file was converted or rewritten by FFmpeg"
+    assert told == ({against: "suspect", converted: "benign"} if is_suspect else {})
