@@ -9,7 +9,7 @@ from forensix.forensics.rules import dates
 from forensix.metadata.facts import Fact, Facts
 
 IMPOSSIBLE_S = 86400
-"""A change dated longer than this before the making is no matter of clocks and zones."""
+"""A change dated longer than this before the making, or a movie before all of its tracks, is no matter of clocks."""
 
 MADE = (
     "container.tag.com.apple.quicktime.creationdate",
@@ -60,7 +60,9 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
                 yield _gap(creation, change, gap)
                 break
     yield from _between(real)
-    tags = [f for f in facts.items if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
+    # What FFmpeg calls a tag of a stream is the date of a track once more.
+    own = (f for f in facts.items if not f.key.startswith("stream."))
+    tags = [f for f in own if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
     base = real.get("container.movie.created")
     for fact in tags:
         other = dates.parse(fact)
@@ -142,6 +144,22 @@ def _between(real: dict[str, dates.Moment]) -> Iterator[Finding]:
     first, last = min(creations, key=lambda m: m.local), max(creations, key=lambda m: m.local)
     gap = (last.local - first.local).total_seconds()
     if gap <= 60:
+        return
+    movie = real.get("container.movie.created")
+    tracks = [m for m in creations if m is not movie]
+    if movie and (tracks_from := min(m.local for m in tracks)) > movie.local + timedelta(seconds=IMPOSSIBLE_S):
+        yield finding(
+            "suspect",
+            "The movie was made before all of its tracks, by their own dates",
+            f"{place(movie.fact)} says {movie.fact.value}, and the first of the tracks is dated "
+            f"{dates.span((tracks_from - movie.local).total_seconds())} later. Recorders and programs date the movie "
+            "with its tracks or after them. A date that was written in does this; so may a program that put new tracks "
+            "under an older header.",
+            "dates",
+            "dates",
+            facts=[movie.fact, *(m.fact for m in tracks[:6])],
+            flags=("METADATA_ERROR",),
+        )
         return
     yield finding(
         "benign",

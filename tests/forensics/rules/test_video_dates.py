@@ -1,0 +1,45 @@
+"""Dates of a movie, of its tracks and of its tags against each other."""
+
+import pytest
+
+from forensix.forensics import claims
+from forensix.forensics.findings import Finding
+from tests.forensics.rules import pick
+from tests.forensics.rules.test_video_rules import facts
+
+DAYS = ["2019-07-24T08:25:57Z", "2020-08-28T08:25:57Z"]
+EARLIER = "The movie was made before all of its tracks, by their own dates"
+APART = "The movie and its tracks were made at different times, by their own dates"
+
+
+def dated(movie: str, *tracks: str) -> list[Finding]:
+    items = [("container.movie.created", movie)]
+    for n, track in enumerate(tracks, 1):
+        items += [(f"container.track.{n}.created", track), (f"container.media.{n}.created", track)]
+    return claims(facts(*items))
+
+
+@pytest.mark.parametrize(
+    ("movie", "tracks", "said", "severity"),
+    [
+        (DAYS[0], DAYS[1:] * 2, EARLIER, "suspect"),
+        (DAYS[1], DAYS[:1] * 2, APART, "benign"),
+        # A track that was added later stands beside one of the movie's own day.
+        (DAYS[0], DAYS, APART, "benign"),
+        # Clocks and zones.
+        (DAYS[0], ["2019-07-24T20:25:57Z"], APART, "benign"),
+    ],
+    ids=["movie first", "tracks first", "track added", "hours"],
+)
+def test_a_movie_dated_before_all_of_its_tracks_is_told_apart(
+    movie: str, tracks: list[str], said: str, severity: str
+) -> None:
+    told = [f for f in dated(movie, *tracks) if f.claim.claim in (EARLIER, APART)]
+    assert [(f.claim.claim, f.severity) for f in told] == [(said, severity)]
+    assert said == APART or "dated 401 days later" in told[0].claim.explanation
+
+
+def test_the_date_of_a_track_is_no_tag() -> None:
+    items = ("container.movie.created", DAYS[0]), ("container.media.1.created", DAYS[1])
+    findings = claims(facts(*items, ("stream.tag.creation_time", DAYS[1].replace("Z", ".000000Z"))))
+    assert pick(findings, EARLIER) and not [f for f in findings if "A tag gives another date" in f.claim.claim]
