@@ -39,6 +39,10 @@ BROKEN_CODE = (
     "The compressed picture data is broken: a part was changed, moved or lost, though viewers may show something."
 )
 NO_DECODER = "The pixels are stored in a way (bits, colours or compression) that there is no decoder for here."
+NO_DECODER_BEHIND = (
+    "A picture behind the first, such as a mask, is stored in a way (bits, colours or compression) that there is no "
+    "decoder for here."
+)
 DECODED_TIFFS = (1, 2, 3, 4, 5, 7, 8, 32773, 32946)
 """Compressions of TIFF that the decoder knows; raw files of cameras and scientific ones use others."""
 
@@ -158,7 +162,11 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
                     facts += _hidden_text(image)
                     if format == "jpeg" and width * height <= jpeg_stream.MAX_PIXELS and jpeg_stream.is_broken(data):
                         return facts, [Problem(BROKEN_CODE, "decoder")]
-                return facts, []
+                # Last, because a picture behind the first that cannot be opened leaves the decoder there.
+                try:
+                    return [*facts, _frames(image)], []
+                except SyntaxError:
+                    return facts, [Problem(NO_DECODER_BEHIND, "decoder", grave=False, unread=True)]
     except UnidentifiedImageError:
         if format == "tiff" and _has_pixels(parts):
             return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
@@ -179,7 +187,7 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
         cut = cut_jpeg.completed(data) if format == "jpeg" else None
         if cut is not None:
             with Image.open(io.BytesIO(cut[0])) as image:
-                facts = _shape(image)
+                facts = [*_shape(image), _frames(image)]
             early = f"The compressed data end early: {cut_jpeg.share(cut[1])} of the pixels are missing."
             return facts, [Problem(early, "decoder")] if cut[1] else []
         compression = next((f.value for f in parts.facts if f.key == "exif.Compression"), 1)
@@ -198,8 +206,11 @@ def _shape(image: "Image.Image") -> list[Fact]:
     return [
         Fact("image.size", list(image.size), "decoder"),
         Fact("image.mode", image.mode, "decoder"),
-        Fact("image.frames", getattr(image, "n_frames", 1), "decoder"),
     ]
+
+
+def _frames(image: "Image.Image") -> Fact:
+    return Fact("image.frames", getattr(image, "n_frames", 1), "decoder")
 
 
 STEALTH = {"stealth_pnginfo": False, "stealth_pngcomp": True, "stealth_rgbinfo": False, "stealth_rgbcomp": True}

@@ -16,7 +16,7 @@ from forensix.media.sandbox import call
 from forensix.metadata import child, reader
 from forensix.metadata.facts import FEW, Fact, Facts
 from forensix.metadata.image import gif, heif, jpeg, png, trailers, webp
-from forensix.metadata.image.reader import NO_DECODER
+from forensix.metadata.image.reader import NO_DECODER, NO_DECODER_BEHIND
 from tests.making import png_chunk, write_image
 from tests.metadata import making_images as make
 
@@ -107,6 +107,16 @@ def test_pixels_without_a_decoder_are_no_damage(tag: int, value: int, tmp_path: 
     assert [(p.unread, p.grave, p.message) for p in problems] == [(True, False, NO_DECODER)]
     with open_media(bytes(data), name="a.tif") as media, pytest.raises(BrokenMedia, match="no decoder"):
         media.image()
+
+
+def test_a_mask_behind_a_picture_that_decodes_is_no_damage(tmp_path: Path) -> None:
+    mask = make.gradient().convert("1")
+    data = bytearray(make.encoded(make.gradient(), "TIFF", save_all=True, append_images=[mask]))
+    behind = data.rindex(struct.pack("<HHIH", 0x0106, 3, 1, 1))
+    data[behind + 8] = 4
+    facts = facts_of(bytes(data), "tiff", tmp_path)
+    assert [(p.unread, p.grave, p.message) for p in facts.problems] == [(True, False, NO_DECODER_BEHIND)]
+    assert facts.get("image.size") == [64, 48]
 
 
 def test_png_text_and_checksum(tmp_path: Path) -> None:
