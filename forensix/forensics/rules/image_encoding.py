@@ -61,7 +61,9 @@ def rules(facts: Facts, traces: dict[str, Any], *, program: str) -> list[Finding
 def _is_against_camera(facts: Facts, program: str) -> bool:
     """Tell whether the file looks as the camera that it names wrote it, so that a second compression contradicts it."""
     is_whole = not image_writer.is_resaved(facts) and image_writer.size(facts) is None
-    return image_writer.is_camera(facts) and is_whole and not program
+    # Some of FLIR's thermal cameras compress their picture twice.
+    is_once = image_writer.is_camera(facts) and not image_writer.is_thermal(facts)
+    return is_once and is_whole and not program
 
 
 def _explained(facts: Facts, program: str) -> str:

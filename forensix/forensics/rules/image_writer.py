@@ -50,16 +50,23 @@ def is_camera(facts: Facts) -> bool:
     return named and not is_scanner and not provenance.generator_marks(facts)
 
 
+def is_thermal(facts: Facts) -> bool:
+    """Tell whether the file holds FLIR's own segment of temperatures, which only its cameras and programs write."""
+    return any(f.value == "APP1 FLIR" for f in facts.all("jpeg.app"))
+
+
 def encoder(facts: Facts) -> list[Sign]:
     """Return the marks of a program that is no camera's in how the file is built; below two they say nothing."""
     if facts.format != "jpeg" or not is_camera(facts):
         return []
     signs = []
+    # FLIR's thermal cameras use the library and begin with JFIF.
+    is_library = is_thermal(facts)
     jfif, block = facts.fact("jpeg.jfif"), facts.fact("exif.block")
-    if jfif is not None and block is not None and (jfif.offset or 0) < (block.offset or 0):
+    if not is_library and jfif is not None and block is not None and (jfif.offset or 0) < (block.offset or 0):
         signs.append(Sign("the file begins with JFIF, where cameras begin with EXIF", (jfif, block)))
     tables = facts.fact("jpeg.maker")
-    if tables is not None and tables.value["maker"] == "standard":
+    if not is_library and tables is not None and tables.value["maker"] == "standard":
         text = f"the quantisation tables are those of the usual library at quality {tables.value['quality']}"
         signs.append(Sign(text, (tables,)))
     codes, frame = facts.fact("jpeg.huffman"), facts.fact("jpeg.frame")

@@ -31,6 +31,12 @@ def test_a_lone_resave_is_benign(tmp_path: Path) -> None:
     assert "begins with JFIF" in actual.claim.explanation and "quality 75" in actual.claim.explanation
 
 
+def test_a_thermal_camera_that_uses_the_library_is_no_other_program(tmp_path: Path) -> None:
+    later, thermal = ((0x0132, make.ASCII, "2021:05:06 07:08:09"),), make.segment(0xE1, b"FLIR\0\1\0\0")
+    assert claim_of(resaved(tags=later), tmp_path).severity == "suspect"
+    assert CLAIM not in [f.claim.claim for f in judge(resaved(thermal, tags=later), tmp_path)]
+
+
 def test_the_order_of_a_camera_is_not_claimed(tmp_path: Path) -> None:
     camera = make.jpeg(make.exif_segment(make.tiff_block(CAMERA, exif=TAKEN)))
     assert CLAIM not in [f.claim.claim for f in judge(camera, tmp_path)]
