@@ -206,9 +206,17 @@ class _Walker:
         return numbers[0] if count == 1 else list(numbers)
 
     def follow(self, values: dict[int, tuple[Any, int]], name: str) -> None:
+        beside: dict[int, str] = {}
         for tag, below in POINTERS.items():
-            if tag in values and isinstance(values[tag][0], int):
-                self.directory(values[tag][0], below)
+            if tag not in values or not isinstance(values[tag][0], int):
+                continue
+            target, at = values[tag]
+            if target in beside:
+                # Firmware of thermal cameras writes one directory for both.
+                self.problem(f"{name} names the same directory as {beside[target]} and {below}.", at, name, grave=False)
+                continue
+            beside[target] = below
+            self.directory(target, below)
         if SUB_IFDS in values:
             pointers = values[SUB_IFDS][0]
             pointers = pointers if isinstance(pointers, list) else [pointers]

@@ -33,6 +33,16 @@ def test_values_and_offsets() -> None:
     assert block[fact.offset - 100 :].startswith(b"Model One\0")
 
 
+def test_a_directory_that_is_named_twice_is_a_small_fault_and_a_loop_a_grave_one() -> None:
+    exif_tags, gps = [(0x9003, make.ASCII, "2020")], [(5, make.SHORT, 1)]
+    block = bytearray(make.tiff_block([(0x010F, make.ASCII, "M")], exif=exif_tags, gps=gps))
+    pointers = [block.index(struct.pack("<HHI", tag, make.LONG, 1)) + 8 for tag in (make.EXIF_IFD, make.GPS_IFD)]
+    block[pointers[1] : pointers[1] + 4] = block[pointers[0] : pointers[0] + 4]
+    assert [p.grave for p in exif.parse(bytes(block), "EXIF").problems] == [False]
+    block[pointers[1] : pointers[1] + 4] = struct.pack("<I", 8)
+    assert [p.grave for p in exif.parse(bytes(block), "EXIF").problems] == [True]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
 def test_letters_of_either_encoding(encoding: str) -> None:
     block = make.tiff_block([(0x013B, make.ASCII, "#####ller")]).replace(b"#####ller", "Mü".encode(encoding).ljust(9))
