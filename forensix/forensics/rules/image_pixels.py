@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.errors import BrokenMedia
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import image_copies, image_parts
+from forensix.forensics.rules import image_copies, image_parts, image_writer
 from forensix.forensics.traces.preview_difference import EXIF_TURNS
 from forensix.metadata.facts import Fact, Facts
 
@@ -110,6 +110,8 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
     findings, alike, other = [], [], []
     places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
     orientation = facts.get("exif.Orientation")
+    # Thermal cameras draw scales and marks into the picture, in other colours than those of its coarse preview.
+    is_thermal = image_writer.is_thermal(facts)
     for row in traces.get("thumbnails", []):
         fact = places.get(row["name"])
         # Those that are no preview by their type are told in `image_parts`.
@@ -122,7 +124,7 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
         is_part = likeness >= OTHER_PICTURE_CORRELATION and changed >= PART_CHANGED
         # Of other embedded pictures some are maps of light or depth, which follow the picture and are none.
         is_thumbnail = row["name"].endswith("thumbnail")
-        if is_part and is_thumbnail and (is_turned or not _is_other_shape(facts, row)):
+        if is_part and is_thumbnail and not is_thermal and (is_turned or not _is_other_shape(facts, row)):
             where = f", turned ({row['turn']})" if is_turned else ""
             findings.append(
                 finding(
@@ -171,7 +173,7 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
                     flags=[] if usual else ["FILE_EDITED"],
                 )
             )
-        elif row["likeness"] < OTHER_PICTURE_CORRELATION or _is_other_shape(facts, row):
+        elif not is_thermal and (row["likeness"] < OTHER_PICTURE_CORRELATION or _is_other_shape(facts, row)):
             words = f"{fact.where} at byte {fact.offset} ({row['size'][0]} x {row['size'][1]}): {row['likeness']:.2f}"
             other.append((fact, values[0], pictures[0], words))
     if other:

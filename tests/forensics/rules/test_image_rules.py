@@ -352,6 +352,19 @@ def test_a_map_of_light_beside_the_picture_is_no_changed_preview(name: str, clai
     assert [f.severity for f in findings] == (["suspect"] if claimed else [])
 
 
+@pytest.mark.parametrize("likeness", [0.4, 0.6])
+def test_the_coarse_preview_of_a_thermal_camera_accuses_nobody(likeness: float) -> None:
+    items = [Fact("image.size", [640, 480], "SOF0")]
+    items += [Fact("embedded.picture", {"name": "EXIF thumbnail", "size": 9}, "EXIF thumbnail", 2)]
+    row = {"name": "EXIF thumbnail", "size": [80, 60], "spread": 50.0, "likeness": likeness, "most_changed": 55.0}
+    measured = {
+        "thumbnails": [{**row, "turn": "as it is", "turned_likeness": 0.1, "turned_most_changed": 55.0, "pair": b""}]
+    }
+    assert noted(image_pixels.thumbnails(Facts("image", "jpeg", tuple(items)), measured))
+    items.append(Fact("jpeg.app", "APP1 FLIR", "APP1 segment"))
+    assert image_pixels.thumbnails(Facts("image", "jpeg", tuple(items)), measured) == []
+
+
 @pytest.mark.parametrize(("kind", "claimed"), [(0, []), (0x010002, ["An embedded preview shows another picture"])])
 def test_a_further_picture_of_another_look_is_no_preview(kind: int, claimed: list[str], tmp_path: Path) -> None:
     """A gain map, as telephones write it, is bright where lamps are and dark elsewhere."""
