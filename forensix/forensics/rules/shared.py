@@ -20,6 +20,9 @@ SCREEN_DEVICES = re.compile(
 """Consoles and games that put their name where a camera puts its own."""
 
 SECTOR_BYTES = 512
+DJI_BYTES = 4096
+"""What DJI's thermal cameras leave behind the last picture of a file's index is shorter."""
+
 MANY_ZEROS = 0.5
 """Share of zeros from which they are told."""
 
@@ -165,7 +168,9 @@ def _trailer(facts: Facts) -> list[Finding]:
     remains = head.startswith(bytes(16)) or (value["size"] <= len(head) and filled)
     unknown = value["kind"] == "data of no known kind"
     holds_picture = value["kind"].startswith("data with a JPEG")
-    own = facts.fact("device.make") is not None and (holds_picture or (unknown and _is_cameras(trailer)))
+    own = facts.fact("device.make") is not None and (
+        holds_picture or (unknown and (_is_cameras(trailer) or _is_dji(facts, trailer)))
+    )
     harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
     return [
         finding(
@@ -178,7 +183,8 @@ def _trailer(facts: Facts) -> list[Finding]:
                 if not harmless
                 else " They are padding, or begin with zeros as the remains of a longer file do."
                 if remains
-                else " Cameras leave such data: it fills the last sector of their card, or begins with its own size."
+                else " Cameras leave such data: it fills the last sector of their card, begins with its own size, or, "
+                "with DJI's, follows the last picture of the index."
                 if own and unknown
                 else " Phones and cameras append previews, pictures of a second lens and clips this way."
             ),
@@ -195,6 +201,11 @@ def _is_cameras(trailer: Fact) -> bool:
     size, head = int(trailer.value["size"]), bytes.fromhex(trailer.value["head"].replace(" ", ""))[:4]
     fills = trailer.offset is not None and size < SECTOR_BYTES and (trailer.offset + size) % SECTOR_BYTES == 0
     return fills or (len(head) == 4 and size in (int.from_bytes(head, "big"), int.from_bytes(head, "little")))
+
+
+def _is_dji(facts: Facts, trailer: Fact) -> bool:
+    make = str(facts.get("exif.Make") or "").strip(" \0")
+    return make == "DJI" and facts.fact("jpeg.mpf") is not None and int(trailer.value["size"]) < DJI_BYTES
 
 
 def _location(facts: Facts) -> list[Finding]:

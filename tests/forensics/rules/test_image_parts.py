@@ -9,7 +9,9 @@ from PIL import Image
 import forensix
 from forensix.forensics import claims
 from forensix.forensics.findings import Finding
+from forensix.forensics.rules import shared
 from forensix.media import open_media
+from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
 from tests.forensics.rules.pictures import CAMERA, named, noted
 from tests.making import write_video
@@ -91,6 +93,16 @@ def test_the_video_of_a_motion_photo_is_said_not_to_have_been_looked_at(tmp_path
     assert report.warnings == (said,) and "Has clip" not in report.to_html()
     path.write_bytes(make.jpeg(tail=clip[:40]))
     assert not forensix.analyze(path, ["forensic_analysis"]).warnings
+
+
+@pytest.mark.parametrize(
+    ("maker", "size", "severity"), [("DJI", 2000, "benign"), ("DJI", 9000, "suspect"), ("M", 2000, "suspect")]
+)
+def test_a_little_behind_the_index_of_a_drones_thermal_picture_is_its_own(maker: str, size: int, severity: str) -> None:
+    named_by = [Fact("exif.Make", maker, "IFD0"), Fact("device.make", maker, "IFD0"), Fact("jpeg.mpf", {}, "APP2 MPF")]
+    value = {"size": size, "kind": "data of no known kind", "head": "e8 bf 9f af 7f"}
+    facts = Facts("image", "jpeg", (*named_by, Fact("file.trailer", value, "after the index", 100)))
+    assert named(shared.rules(facts), "Data stands after the end of the content").severity == severity
 
 
 def test_that_a_preview_shows_another_picture_is_told_before_all_else(tmp_path: Path) -> None:
