@@ -2,8 +2,9 @@
 
 Measured by :mod:`forensix.forensics.traces.copy_move`. Screens, drawings and print saved as JPEG repeat signs exactly,
 and signs that lie a whole number of blocks apart are compressed alike down to the noise around them: where most of a
-picture is even and its areas lie so, no copy is claimed. Nor is one where they are black and white alone, as the date
-is that a camera prints on a bar.
+picture is even and its areas lie so, or straight beside each other as the parts of a figure do, no copy is claimed. Nor
+is one where they lie a whole fraction of the picture's sides apart, as tiles do, or where they are black and white
+alone, as the date is that a camera prints on a bar.
 """
 
 from typing import Any
@@ -25,6 +26,9 @@ STARK_SHARE = 0.75
 that were copied by whole blocks within photographs, and are found, at most 0.50."""
 
 BLOCK_PX = 8
+MAX_TILES = 8
+"""Tiles along a side up to which a displacement is taken for theirs: with more, chance ones are as well."""
+
 COPIES_CAPTION = (
     "Red: the one place, blue: the other. Look whether both hold the same grain and the same flaws: things made alike, "
     "windows or goods on a shelf, repeat without anybody having copied them. Copies that were turned, scaled or "
@@ -43,7 +47,7 @@ def is_repeated(measured: dict[str, Any]) -> bool:
 
 def is_copied(measured: dict[str, Any]) -> bool:
     """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
-    return is_repeated(measured) and _is_same(measured) and not _is_drawn(measured)
+    return is_repeated(measured) and _is_same(measured) and not (_is_drawn(measured) or _is_tiled(measured))
 
 
 def _is_same(measured: dict[str, Any]) -> bool:
@@ -54,13 +58,44 @@ def _is_same(measured: dict[str, Any]) -> bool:
 
 
 def _is_drawn(measured: dict[str, Any]) -> bool:
-    """Tell whether areas can be signs that were drawn alike: on an even picture or a bar, and whole blocks apart."""
+    """Tell whether areas can be signs that were drawn alike: on an even picture or a bar, and whole blocks apart, or
+    straight beside each other on an even picture, as the parts of a figure are."""
     on_grid = all(v % BLOCK_PX == 0 for v in measured["shift"])
-    return bool(on_grid and (measured["even"] >= EVEN_SHARE or _is_stark(measured)))
+    is_even = measured["even"] >= EVEN_SHARE
+    return bool((on_grid and (is_even or _is_stark(measured))) or (is_even and 0 in measured["shift"]))
+
+
+def _is_tiled(measured: dict[str, Any]) -> bool:
+    """Tell whether areas lie a whole fraction of the picture's width and height apart, which a turn may exchange."""
+    shift = [abs(v) for v in measured["shift"]]
+    return any(
+        all(v == 0 or (side % v == 0 and 1 < side // v <= MAX_TILES) for v, side in zip(shift, sides, strict=True))
+        for sides in (measured["size"], measured["size"][::-1])
+    )
 
 
 def _is_stark(measured: dict[str, Any]) -> bool:
     return bool(measured["stark"] >= STARK_SHARE)
+
+
+def _why_drawn(measured: dict[str, Any]) -> str:
+    """Return why areas of the same grain are not called a copy, to go on with after "but"."""
+    if not _is_drawn(measured):
+        return "they lie a whole fraction of the picture's sides apart, as the tiles of a pattern do"
+    if any(v % BLOCK_PX for v in measured["shift"]):
+        return (
+            "most of the picture is even, as screens, drawings and print are, and they lie straight beside or above "
+            "each other, as the parts of a figure do"
+        )
+    what = (
+        "they are black and white alone, as a date is that a camera prints on a bar"
+        if _is_stark(measured)
+        else "most of the picture is even, as screens, drawings and print are"
+    )
+    return (
+        f"{what}, and they lie a whole number of JPEG blocks apart: signs that were drawn alike are then compressed "
+        "alike"
+    )
 
 
 def claims(traces: dict[str, Any]) -> list[Finding]:
@@ -75,13 +110,7 @@ def claims(traces: dict[str, Any]) -> list[Finding]:
         f"The grain between the edges comes again too (correlation {measured['grain']:.2f}), which things that are "
         "made alike do not share. Copying within the picture leaves this; so does a pattern that a program drew."
         if copied
-        else f"The noise around them is the same too (correlation {measured['grain']:.2f}), but "
-        + (
-            "they are black and white alone, as a date is that a camera prints on a bar"
-            if _is_stark(measured)
-            else "most of the picture is even, as screens, drawings and print are"
-        )
-        + ", and they lie a whole number of JPEG blocks apart: signs that were drawn alike are then compressed alike."
+        else f"The noise around them is the same too (correlation {measured['grain']:.2f}), but {_why_drawn(measured)}."
         if _is_same(measured)
         else f"Between the edges they differ (correlation of the grain {measured['grain']:.2f}), as words, windows or "
         "goods that are made alike do; a copy within the picture would take the grain along."

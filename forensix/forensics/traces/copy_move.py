@@ -64,8 +64,8 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
     ``alike`` its mean correlation, ``aside`` the highest correlation three pixels away, ``overlap`` the share of the
     area that lies in its own copy; ``grain`` is the correlation of the fine noise between the edges and
     ``grain_aside`` the highest four pixels away; ``even`` is the share of blocks of the picture that hold no structure,
-    ``stark`` the share of the two areas that is all but black or white; ``shift`` is in pixels of ``grey`` (x, y) and
-    ``map`` a JPEG, empty unless it is to ``draw``.
+    ``stark`` the share of the two areas that is all but black or white; ``shift`` and ``size``, that of the
+    picture, are in pixels of ``grey`` (x, y) and ``map`` a JPEG, empty unless it is to ``draw``.
     """
     image = Image.fromarray(grey)
     scale = 1
@@ -87,6 +87,7 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
         "grain_aside": 0.0,
     }
     result |= {"even": round(even_share(small), 3), "stark": 0.0, "shift": [0, 0], "map": b""}
+    result["size"] = [image.width, image.height]
     best = None
     for at, shift in _candidates(points, pairs, band)[:MAX_SHIFTS_VERIFIED]:
         candidate = _verified(band, at, shift)

@@ -88,7 +88,8 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
         result = copy_move.measure(np.asarray(image.convert("L")), draw=draw)
         if result is not None:
             scale = round(size[0] / image.width)
-            traces["copy_move"] = result | {"shift": [scale * v for v in result["shift"]], "scale": scale}
+            in_full = {key: [scale * v for v in result[key]] for key in ("shift", "size")}
+            traces["copy_move"] = result | in_full | {"scale": scale}
     return upright(traces, size, preview_difference.orientation_of(image.getexif()))
 
 

@@ -63,7 +63,31 @@ def test_only_what_is_even_or_print_on_a_bar_and_lies_on_the_grid_can_be_drawn(
     even: float, stark: float, shift: int, copied: bool
 ) -> None:
     found = {"area_px": 3000, "alike": 0.99, "aside": 0.2, "overlap": 0.0, "grain": 0.9, "grain_aside": 0.1}
+    found["size"] = [901, 601]
     assert image_copies.is_copied(found | {"even": even, "stark": stark, "shift": [-10 * shift, shift]}) is copied
+
+
+@pytest.mark.parametrize(
+    ("even", "shift", "size", "copied"),
+    [
+        (0.6, (317, 0), (901, 601), False),
+        (0.4, (317, 0), (901, 601), True),
+        (0.6, (317, 5), (901, 601), True),
+        (0.1, (-300, 200), (900, 600), False),
+        (0.1, (-200, 300), (900, 600), False),
+        (0.1, (300, 199), (900, 600), True),
+        (0.1, (45, 30), (900, 600), True),
+    ],
+)
+def test_parts_of_a_figure_and_tiles_are_no_copies(
+    even: float, shift: tuple[int, int], size: tuple[int, int], copied: bool
+) -> None:
+    found = {"area_px": 3000, "alike": 0.99, "aside": 0.2, "overlap": 0.0, "grain": 0.9, "grain_aside": 0.1, "scale": 1}
+    found |= {"even": even, "stark": 0.1, "shift": list(shift), "size": list(size), "map": b""}
+    assert image_copies.is_copied(found) is copied
+    [claim] = image_copies.claims({"copy_move": found})
+    assert claim.severity == ("suspect" if copied else "benign")
+    assert copied or "tiles" in claim.claim.explanation or "parts of a figure" in claim.claim.explanation
 
 
 def test_the_share_of_even_blocks() -> None:
