@@ -47,7 +47,10 @@ MATCHES: dict[str, tuple[str, Callable[[Finding], bool]]] = {
         "suspect or critical claim of user category editing or versions",
         lambda f: f.severity in NOTED and f.claim.user_category in ("editing", "versions"),
     ),
-    "screenshot": ("suspect claim of type screenshot", lambda f: _noted(f, ("screenshot",))),
+    "screenshot": (
+        "claim that the file says that it is one",
+        lambda f: f.claim.claim == "The file says that it is a screenshot",
+    ),
     "date_mismatch": ("claim of type dates, of any severity", lambda f: f.claim.type == "dates"),
     "multi_version": ("suspect or critical claim of type versions", lambda f: _noted(f, ("versions",))),
     "signed": (

@@ -211,10 +211,10 @@ def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) ->
         first = (tools + tags)[0]
         return [
             finding(
-                "suspect",
+                "benign",
                 "The file says that it is a screenshot",
-                f"{place(first)} says {str(first.value)[:80]!r}. A screenshot shows what a program drew on a screen, "
-                "and any program can draw anything.",
+                f"{place(first)} says {str(first.value)[:80]!r}. That tells what it is, and no change of it; but a "
+                "screenshot shows what a program drew on a screen, and any program can draw anything.",
                 "screenshot",
                 "origin",
                 facts=tools + tags,
