@@ -44,6 +44,9 @@ PREFIXES = {
 }
 START = re.compile(rb"<\?xpacket begin=|<x:xmpmeta|<rdf:RDF")
 MAX_PACKET_BYTES = 8 << 20
+SHORT_BYTES = 1024
+"""Blocks without any markup are small faults below this; a longer one could hide something."""
+
 MAX_FACTS = 2000
 TAG_BYTES = 64 << 10
 """Attributes are looked for this far into a tag."""
@@ -62,6 +65,9 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
             Problem(f"The XMP packet is larger than {MAX_PACKET_BYTES >> 20} MB and was not read.", where, offset)
         ]
     facts, problems = [Fact("xmp.size", len(packet), where, offset)], []
+    if len(packet) < SHORT_BYTES and b"<" not in packet:
+        # Programs that pass on whatever they are given as XMP.
+        return facts, [Problem("The XMP block holds no XML.", where, offset, grave=False)]
     try:
         root, places = _tree(packet)
     except xml.FAULTS as error:

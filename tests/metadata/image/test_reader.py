@@ -119,6 +119,11 @@ def test_a_mask_behind_a_picture_that_decodes_is_no_damage(tmp_path: Path) -> No
     assert facts.get("image.size") == [64, 48]
 
 
+@pytest.mark.parametrize(("packet", "grave"), [("any old text", False), ("<x:xmpmeta", True), ("text" * 999, True)])
+def test_a_short_xmp_block_without_markup_is_a_small_fault(packet: str, grave: bool, tmp_path: Path) -> None:
+    assert [p.grave for p in facts_of(make.jpeg(make.xmp_segment(packet)), "jpeg", tmp_path).problems] == [grave]
+
+
 def test_png_text_and_checksum(tmp_path: Path) -> None:
     good = make.png(make.text("Comment", "Created by hand"))
     assert facts_of(good, "png", tmp_path).get("png.text.Comment") == "Created by hand"
