@@ -10,6 +10,9 @@ from forensix.metadata.facts import Fact, Facts
 PART_BLOCKS = 24
 """Smallest part with another history that is claimed, in blocks; its false alarms are in the benchmark's table."""
 
+PART_SHARE = 0.001
+"""Share of the windows that say something which such a part has to be: in large pictures a smaller one is chance."""
+
 DOUBLE_MODES = 5
 """Frequencies that have to crowd before it is said that a picture was compressed twice."""
 
@@ -35,9 +38,8 @@ def twice(traces: dict[str, Any]) -> Fact | None:
 def is_spliced(measured: dict[str, Any]) -> bool:
     """Tell whether a part is claimed to have another history than the rest."""
     blocks, others = measured["blocks"], measured["others"]
-    return bool(
-        blocks >= PART_BLOCKS and measured["rest"] <= local_double_jpeg.MAX_PLACE_TWICE and others <= OTHERS * blocks
-    )
+    is_large = blocks >= max(PART_BLOCKS, PART_SHARE * measured["windows"])
+    return bool(is_large and measured["rest"] <= local_double_jpeg.MAX_PLACE_TWICE and others <= OTHERS * blocks)
 
 
 def is_foreign(measured: dict[str, Any]) -> bool:

@@ -37,9 +37,9 @@ def measure(
     """Return the largest part with another history, ``None`` where nothing can be said.
 
     ``coefficients`` is int (rows, columns, 8, 8), ``rgb`` the decoded uint8 (H, W, 3). ``blocks`` counts the windows of
-    the part, ``others`` those like it elsewhere, ``telling`` is the share of windows that say something, ``rest`` the
-    place of the median window (0 twice, 1 once), ``box`` is x, y, width and height in pixels and ``map`` a JPEG,
-    empty unless it is to ``draw``.
+    the part, ``others`` those like it elsewhere, ``windows`` those that say something, ``telling`` is their share,
+    ``rest`` the place of the median window (0 twice, 1 once), ``box`` is x, y, width and height in pixels and ``map`` a
+    JPEG, empty unless it is to ``draw``.
     """
     from scipy import ndimage
 
@@ -81,6 +81,7 @@ def largest(odd: np.ndarray, telling: np.ndarray, values: np.ndarray) -> dict[st
     return {
         "blocks": int(sizes[best]),
         "others": int(sizes.sum() - sizes[best]),
+        "windows": int(telling.sum()),
         "telling": round(float(telling.mean()), 4),
         "rest": round(float(np.median(values[telling])), 3),
         "box": [8 * left, 8 * top, 8 * int(np.ptp(xs) + 1), 8 * int(np.ptp(ys) + 1)] if sizes[best] else [0, 0, 0, 0],

@@ -76,6 +76,9 @@ def pasted(first: int) -> np.ndarray:
 def test_a_pasted_part_is_placed(tmp_path: Path) -> None:
     part = compression(tmp_path / "a.jpg", pasted(70), 90)["local_double_jpeg"]
     assert image_encoding.is_spliced(part)
+    # In a picture of twenty megapixels a part as small is chance.
+    assert not image_encoding.is_spliced(part | {"blocks": 30, "windows": 300_000})
+    assert image_encoding.is_spliced(part | {"blocks": 30, "windows": 3_000})
     assert part["box"] == pytest.approx([200, 120, 112, 96], abs=24)
     assert part["map"][:2] == b"\xff\xd8"
 
