@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_software
-from forensix.forensics.rules import provenance, video_edits, video_tags
+from forensix.forensics.rules import provenance, video_boxes, video_edits, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
@@ -98,6 +98,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _header_alone(facts)
     yield from _again(facts)
     yield from _after_end(facts)
+    yield from video_boxes.rules(facts)
     yield from _silent(facts)
 
 

@@ -31,6 +31,12 @@ def walk(data: Any, facts: FactCollector) -> None:
     facts.fact("container.boxes", order[:200], "top-level boxes", 0)
     # What is missed may lie behind.
     if not facts.exhausting:
+        for node in bmff_whole.former_indexes(data, nodes):
+            former = FactCollector()
+            inside: dict[str, Any] = {"n": 0, "handler": "", "track": 0}
+            _boxes(data, node.offset + 8, node.offset + node.size, node.name, 1, former, inside)
+            changed = bmff_whole.changed(former.items, facts.items)
+            facts.fact("container.former_index", {"size": node.size, "changed": changed}, node.name, node.offset)
         bmff_whole.check(data, nodes, facts, state)
 
 

@@ -6,10 +6,13 @@ ISO/IEC 14496-12 (boxes).
 """
 
 import re
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
+from forensix.metadata.av import bmff_tags as tags
 from forensix.metadata.av.collector import FactCollector
-from forensix.metadata.facts import Node
+from forensix.metadata.facts import Fact, Node
 
 KNOWN_TOP = frozenset([
     "ftyp", "styp", "moov", "mdat", "free", "skip", "wide", "uuid", "meta", "moof", "mfra", "sidx", "ssix",
@@ -18,6 +21,51 @@ KNOWN_TOP = frozenset([
 OTHER_THAN_ZERO = re.compile(rb"[^\x00]")
 TRAILERS = {b"LIGOGPSINFO\x00": "dashcams with LigoGPS"}
 """How the data begins that recorders append behind the last box, with the words for them."""
+
+SKIPPED = ("free", "skip")
+"""Boxes that players skip."""
+
+MOST_FORMER = 4
+"""How many former indexes are read."""
+
+SHORT_BYTES = 256
+"""Up to so many bytes in a box that players skip are a writer's own words."""
+
+SAMPLE_BYTES = 4096
+DAY_S = 86400
+
+
+def former_indexes(data: Any, nodes: list[Node]) -> list[Node]:
+    """Return the boxes for players to skip that begin as an index (moov) does inside: one that a new one replaced."""
+    skipped = [n for n in nodes if n.name in SKIPPED and n.size > 16]
+    return [n for n in skipped if data[n.offset + 12 : n.offset + 16] == b"mvhd"][:MOST_FORMER]
+
+
+def changed(former: Iterable[Fact], now: Iterable[Fact]) -> list[list[str]]:
+    """Return tags, and the date of the movie, of which another index says something else: ``[name, former, now]``."""
+    values: dict[str, list[str]] = {}
+    for fact in now:
+        values.setdefault(fact.key, []).append(str(fact.value))
+    rows = []
+    for fact in former:
+        others, value = values.get(fact.key), str(fact.value)
+        if others is None or value in others:
+            continue
+        if fact.key.startswith("container.tag.") or (
+            fact.key == "container.movie.created" and _is_days_apart(value, others[0])
+        ):
+            rows.append([fact.key.removeprefix("container.").removeprefix("tag."), value[:80], others[0][:80]])
+    return rows[:20]
+
+
+def _is_days_apart(first: str, second: str) -> bool:
+    """Tell whether two dates that were set lie more than a day apart: a recorder dates its movie anew when it ends."""
+    if first.startswith("1904") or second.startswith("1904"):
+        return False
+    try:
+        return abs((datetime.fromisoformat(first) - datetime.fromisoformat(second)).total_seconds()) > DAY_S
+    except ValueError:
+        return False
 
 
 def check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, Any]) -> None:
@@ -46,6 +94,23 @@ def check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, A
         message = f"The index points to byte {state['last_chunk']}, but the file ends at {len(data)}: it is cut off."
         facts.problem(message, "moov", None)
     _strangers(data, nodes, facts)
+    _skipped(data, nodes, facts)
+
+
+def _skipped(data: Any, nodes: list[Node], facts: FactCollector) -> None:
+    """Tell of bytes that are neither padding nor an index in boxes that players skip."""
+    former = former_indexes(data, nodes)
+    for node in (n for n in nodes if n.size > SHORT_BYTES and n not in former):
+        is_unknown = node.name == "uuid" and bytes(data[node.offset + 8 : node.offset + 24]) not in tags.UUIDS
+        if node.name not in SKIPPED and not is_unknown:
+            continue
+        body, stop = node.offset + (24 if is_unknown else 8), node.offset + node.size
+        begins = OTHER_THAN_ZERO.search(data, body, stop)
+        head = bytes(data[begins.start() : min(begins.start() + SAMPLE_BYTES, stop)]) if begins else b""
+        # What fills such a box repeats one byte.
+        if begins and len(head) > SHORT_BYTES and len(set(head)) > 2:
+            value = {"size": stop - body, "head": head[:8].hex(" ")}
+            facts.fact("container.skipped", value, node.name, begins.start())
 
 
 def _strangers(data: Any, nodes: list[Node], facts: FactCollector) -> None:

@@ -63,3 +63,64 @@ def test_other_bytes_between_two_boxes_are_malformed(tmp_path: Path) -> None:
     (malformed,) = told(path)
     assert "Other bytes stand where a box must begin (ff fe fd fc)" in malformed.claim.explanation
     assert malformed.facts[0].offset == at
+
+
+def with_index(path: Path, change: tuple[bytes, bytes], name: bytes) -> tuple[int, int]:
+    """Write the index once more with a change, call the former one ``name``, and return where both begin."""
+    data = bytearray(path.read_bytes())
+    at, end = data.index(b"moov") - 4, len(data)
+    index = bytes(data[at:]).replace(*change)
+    data[at + 4 : at + 8] = name
+    path.write_bytes(bytes(data) + index)
+    return at, end
+
+
+@pytest.fixture
+def phone(tmp_path: Path) -> Path:
+    tags = {"com.apple.quicktime.model": "iPhone 6", "title": "A walk"}
+    return video(tmp_path / "a.mov", tags=tags, options={"movflags": "use_metadata_tags"})
+
+
+@pytest.mark.parametrize(
+    ("change", "severity"),
+    [((b"iPhone 6", b"iPhone X"), "suspect"), ((b"A walk", b"A talk"), "benign"), ((b"none", b"none"), "benign")],
+    ids=["device", "title", "nothing"],
+)
+def test_a_former_index_is_told_and_is_suspect_where_it_names_another_device(
+    change: tuple[bytes, bytes], severity: str, phone: Path
+) -> None:
+    at, _ = with_index(phone, change, b"free")
+    findings = claims(container.read(str(phone), "mov"))
+    former = next(f for f in findings if "former index of the recording" in f.claim.claim)
+    assert former.severity == severity and former.facts[0].offset == at
+    assert all((word.decode() in former.claim.explanation) is (word != b"none") for word in change)
+    assert [f for f in told(phone) if "former" in f.claim.claim] == ([former] if severity == "suspect" else [])
+
+
+ZIP, GIVEN = b"PK\x03\x04" + bytes(range(256)) * 4, bytes.fromhex("ffcc8263f8554a938814587a02521fdd")
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "body", "is_told"),
+    [
+        (b"free", b"", ZIP, True),
+        (b"free", b"", b"0" * 4000, False),
+        (b"skip", b"", bytes(4000), False),
+        (b"free", b"", b"a word", False),
+        (b"uuid", b"unknown to anyone", ZIP, True),
+        (b"uuid", GIVEN, ZIP, False),
+    ],
+    ids=["ZIP", "filled", "zeros", "few", "unknown kind", "known kind"],
+)
+def test_data_in_boxes_that_players_skip_is_told(
+    name: bytes, head: bytes, body: bytes, is_told: bool, tmp_path: Path
+) -> None:
+    path = video(tmp_path / "a.mp4")
+    end, head = path.stat().st_size, head[:16]
+    path.write_bytes(path.read_bytes() + box(name, head + body))
+    findings = claims(container.read(str(path), "mp4"))
+    skipped = [f for f in findings if f.claim.claim == "Boxes that players skip hold data"]
+    assert [f.severity for f in skipped] == (["benign"] if is_told else [])
+    for item in skipped:
+        assert f"{len(body)} bytes in {name.decode()} at byte {end + 8 + len(head)}" in item.claim.explanation
+        assert "first bytes 50 4b" in item.claim.explanation
