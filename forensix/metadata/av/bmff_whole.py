@@ -85,7 +85,17 @@ def check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, A
     for node in again[:20]:
         facts.fact("container.again", node.offset, "the beginning of another file", node.offset)
     if names.count("moov") > 1 + len(again):
-        facts.problem(f"There are {names.count('moov')} boxes moov where one belongs.", "file")
+        indexes = [n for n in nodes if n.name == "moov"]
+        places = " and ".join(str(n.offset) for n in indexes[:5])
+        first, second = (
+            [f for f in facts.items if f.offset is not None and n.offset < f.offset < n.offset + n.size]
+            for n in indexes[:2]
+        )
+        rows = changed(second, first)
+        said = "; ".join(f"of {name} the first says {one!r}, the second {other!r}" for name, other, one in rows[:5])
+        disagree = f" They disagree: {said}." if rows else ""
+        message = f"There are {len(indexes)} boxes moov where one belongs, at bytes {places}.{disagree}"
+        facts.problem(message, "file", indexes[1].offset)
     if "moov" in names and "mdat" not in names and not fragments and state.get("last_chunk"):
         facts.problem("The recording itself (mdat) is missing.", "file")
     elif "moov" in names and "mdat" not in names and not fragments:

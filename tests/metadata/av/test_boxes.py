@@ -97,6 +97,13 @@ def test_a_former_index_is_told_and_is_suspect_where_it_names_another_device(
     assert [f for f in told(phone) if "former" in f.claim.claim] == ([former] if severity == "suspect" else [])
 
 
+def test_two_indexes_are_told_with_their_places_and_what_they_disagree_on(phone: Path) -> None:
+    places = with_index(phone, (b"iPhone 6", b"iPhone X"), b"moov")
+    said = pick(claims(container.read(str(phone), "mov")), "malformed").claim.explanation
+    assert "2 boxes moov where one belongs, at bytes {} and {}".format(*places) in said
+    assert "model the first says 'iPhone 6', the second 'iPhone X'" in said
+
+
 ZIP, GIVEN = b"PK\x03\x04" + bytes(range(256)) * 4, bytes.fromhex("ffcc8263f8554a938814587a02521fdd")
 
 
