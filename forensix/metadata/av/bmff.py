@@ -264,6 +264,16 @@ def _chunks(data: Any, body: int, stop: int, where: str, facts: FactCollector, s
         facts.problem("The table of chunks says more rows than it holds.", where, body)
 
 
+def _mfhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
+    state["fragment"] = [struct.unpack_from(">I", data, body + 4)[0], body + 4]
+
+
+def _tfhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
+    """Note the numbers of the fragments that hold a track, and where each is written."""
+    if number := state.get("fragment"):
+        state.setdefault("fragments", {}).setdefault(struct.unpack_from(">I", data, body + 4)[0], []).append(number)
+
+
 _READERS = {
     "ftyp": _ftyp,
     "mvhd": _mvhd,
@@ -276,4 +286,6 @@ _READERS = {
     "ctts": _ctts,
     "stco": _chunks,
     "co64": _chunks,
+    "mfhd": _mfhd,
+    "tfhd": _tfhd,
 }

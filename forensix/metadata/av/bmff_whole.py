@@ -18,6 +18,7 @@ KNOWN_TOP = frozenset([
     "ftyp", "styp", "moov", "mdat", "free", "skip", "wide", "uuid", "meta", "moof", "mfra", "sidx", "ssix",
     "prft", "pdin", "pnot", "PICT", "emsg", "bloc", "jumb", "junk", "jP"
 ])  # fmt: skip
+FRAGMENTS = 2000
 OTHER_THAN_ZERO = re.compile(rb"[^\x00]")
 TRAILERS = {b"LIGOGPSINFO\x00": "dashcams with LigoGPS"}
 """How the data begins that recorders append behind the last box, with the words for them."""
@@ -103,6 +104,8 @@ def check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, A
     if state.get("last_chunk", 0) >= len(data) and "mdat" in names:
         message = f"The index points to byte {state['last_chunk']}, but the file ends at {len(data)}: it is cut off."
         facts.problem(message, "moov", None)
+    for track, numbers in list(state.get("fragments", {}).items())[:100]:
+        facts.fact("container.fragments", numbers[:FRAGMENTS], f"moof/mfhd of track {track}", numbers[0][1])
     _strangers(data, nodes, facts)
     _skipped(data, nodes, facts)
 

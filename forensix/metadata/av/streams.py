@@ -268,7 +268,8 @@ def _audio_gaps(when: list[float], lengths: list[float]) -> list[list[float]]:
     """Return the places where sound is missing between packets: ``[time, seconds]``, at least two packets long."""
     if len(when) < 4:
         return []
-    starts, spans = np.array(when[1:]), np.array(when[:-1]) + np.array(lengths[:-1])
+    order = np.argsort(when, kind="stable")
+    shown, spans = np.array(when)[order], np.array(when)[order] + np.array(lengths)[order]
     usual = float(np.median(lengths)) or 0.02
-    holes = starts - spans
+    holes = shown[1:] - spans[:-1]
     return [[round(float(spans[i]), 3), round(float(holes[i]), 3)] for i in np.flatnonzero(holes > 2 * usual)[:20]]
