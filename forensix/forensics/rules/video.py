@@ -7,17 +7,20 @@ in twenty (``benchmarks/results/forensic_signals.md``). A video that lost its ta
 for it.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import audio, video_container
+from forensix.forensics.rules import audio, video_container, video_tags
 from forensix.metadata.facts import Facts
 
 FORMER_HEIGHT = 6.0
 LENGTH_S = 1.0
 LENGTH_SHARE = 0.05
+CAMERA = re.compile(r"GoPro (AVC|H265|HEVC)")
+"""What cameras that encode in hardware write as the encoder of a track of pictures."""
 
 
 def rules(facts: Facts) -> list[Finding]:
@@ -25,6 +28,7 @@ def rules(facts: Facts) -> list[Finding]:
     return [
         *video_container.rules(facts),
         *_streams(facts),
+        *_sound_alone(facts),
         *_gaps(facts),
         *_fragments(facts),
         *_frames(facts),
@@ -79,6 +83,31 @@ def _streams(facts: Facts) -> Iterator[Finding]:
             "origin",
             facts=[fact],
             values=values,
+        )
+
+
+def _sound_alone(facts: Facts) -> Iterator[Finding]:
+    """Tell where a library encoded the sound and a camera the picture: cameras encode both by themselves."""
+    camera = [f for f in facts.items if f.key == "container.compressor" and CAMERA.match(str(f.value))]
+    camera = camera or [f for key in ("device.make", "device.model") if (f := facts.fact(key)) is not None]
+    sound = facts.fact("stream.audio")
+    encoder = sound.value.get("encoder") if sound and isinstance(sound.value, dict) else None
+    in_software = any(video_container.SOFTWARE_ENCODER.match(str(f.value)) for f in facts.all("stream.encoder"))
+    if not camera or not sound or not encoder or in_software or not _records(facts, "video"):
+        return
+    names = " ".join(dict.fromkeys(str(f.value) for f in camera))
+    if video_container.LIBRARIES.match(encoder) and not video_tags.OWN_LIBRARIES.search(names):
+        yield finding(
+            "suspect",
+            "The sound does not come from the encoder of the picture",
+            f"{place(sound)}: {str(encoder)[:60]} encoded the sound. {place(camera[0])} names {names}, and no library "
+            "left its text in the picture. A camera encodes both by itself, so the sound was encoded anew or another "
+            "was put in its place. Programs that convert the sound alone leave this too.",
+            "encoding",
+            "editing",
+            facts=[sound, *camera],
+            values=[f"sound: {encoder}", f"picture: {names}"],
+            flags=("FILE_EDITED",),
         )
 
 

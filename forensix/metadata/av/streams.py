@@ -112,6 +112,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     ends_s: dict[int, float] = {}
     later_s: dict[int, float] = {}
     last_s: dict[int, float] = {}
+    texts = {f.offset: f.value for f in facts.items if f.key == "stream.encoder" and f.offset is not None}
+    encoders: dict[int, str] = {}
     broken, begins, is_whole = 0, begins_s(opened), True
     for n, packet in enumerate(_packets(opened, facts)):
         if n > PACKETS:
@@ -120,6 +122,10 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             break
         if packet.pts is None or packet.time_base is None:
             continue
+        if packet.pos is not None:
+            inside = [name for at, name in texts.items() if packet.pos <= at < packet.pos + packet.size]
+            if inside:
+                encoders.setdefault(packet.stream_index, inside[0])
         index, at_s = packet.stream_index, float(packet.pts * packet.time_base) - begins
         sent_s = float((packet.pts if packet.dts is None else packet.dts) * packet.time_base)
         if sent_s < last_s.get(index, sent_s) - ANEW_S:
@@ -158,6 +164,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             "start_s": round(float(spans[:, 0].min()) + begins, 3) if len(spans) else None,
             "duration_s": round(float(spans[:, 1].max() - spans[:, 0].min()), 3) if len(spans) else 0.0,
         }
+        if stream.index in encoders:
+            record["encoder"] = encoders[stream.index]
         if not is_whole:
             record["duration_s"] = None
         elif record["duration_s"] > 0:

@@ -323,6 +323,34 @@ def test_video_without_picture() -> None:
     assert pick(findings, "holds no picture").claim.type == "format"
 
 
+LAVC = "Lavc59.37.100"
+
+
+@pytest.mark.parametrize(
+    ("items", "encoder", "is_told"),
+    [
+        ([("container.compressor", "GoPro AVC encoder")], LAVC, True),
+        ([("device.make", "Apple"), ("device.model", "iPhone 13")], LAVC, True),
+        ([("container.compressor", "GoPro AVC encoder")], None, False),
+        ([("container.compressor", "AVC Coding")], LAVC, False),
+        ([("container.compressor", "GoPro AVC encoder"), ("stream.encoder", "x264 - core 164")], LAVC, False),
+        ([("device.make", "DJI")], LAVC, False),
+    ],
+)
+def test_sound_of_a_library_under_the_picture_of_a_camera(
+    items: list[tuple[str, str]], encoder: str | None, is_told: bool
+) -> None:
+    streams = [("stream.video", {"codec": "h264", "gaps": []}), ("stream.audio", {"codec": "aac", "encoder": encoder})]
+    told = [f for f in claims(facts(*items, *streams)) if "from the encoder of the picture" in f.claim.claim]
+    assert [(f.severity, f.claim.value[0]) for f in told] == [("suspect", f"sound: {LAVC}")] * is_told
+
+
+def test_the_encoder_of_a_stream_is_told_by_the_packet_that_holds_its_text(tmp_path: Path) -> None:
+    read = container.read(str(write_video(tmp_path / "a.mp4", 30, audio=tone(1.2))), "mp4")
+    assert read.get("stream.video")["encoder"].startswith("x264 - core")
+    assert read.get("stream.audio")["encoder"].startswith("Lavc")
+
+
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_fragments_that_were_exchanged_are_told_and_no_sound_is_said_to_be_missing(
     exchanged: bool, tmp_path: Path
