@@ -1,4 +1,4 @@
-"""What the decoded frames show: frames that repeat, one after another or as a stretch that comes again.
+"""What the decoded frames show: frames that repeat, stand still, or come again as a stretch.
 
 Exact copies have one checksum of their brightness, or of the whole picture where its colours do not lie apart: in a
 moving scene a camera never makes them, a frame-rate conversion or a frozen picture does. Copies that were encoded again
@@ -26,6 +26,10 @@ FRAMES = 1500
 MOTION = 0.5
 STRETCH = 8
 NEAR = 0.2
+STILL, STILL_S = 0.1, 0.5
+"""Frames that change by less, in levels of 255, stand still; for how long, for the place to be told."""
+BESIDE = 8
+"""So many frames before and after a place that stands still have to move, most of them."""
 
 
 def read(path: str, container: str, facts: FactCollector) -> None:
@@ -51,6 +55,12 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     if doubled:
         facts.fact("frames.doubled", [[i, round(times[i], 3)] for i in doubled[:40]], where)
         facts.fact("frames.n_doubled", len(doubled), where)
+    still = frozen(motions, times)
+    if still:
+        change = np.array(motions)
+        rest = np.delete(change, np.r_[0, np.concatenate([np.arange(a, b) for a, b in still])])
+        facts.fact("frames.frozen", [[round(times[a - 1], 3), round(times[b], 3)] for a, b in still[:40]], where)
+        facts.fact("frames.moving_beside_frozen", round(float(np.mean(rest > MOTION)), 3), where)
     near = near_copies(motions)
     if near:
         facts.fact("frames.near_copies", [[i, round(times[i], 3)] for i in near[:40]], where)
@@ -74,6 +84,24 @@ def near_copies(motions: list[float]) -> list[int]:
         if around.min() > MOTION and change[i] < NEAR * around.min():
             indexes.append(i)
     return indexes
+
+
+def frozen(motions: list[float], times: list[float]) -> list[tuple[int, int]]:
+    """Return the runs of frames, first and behind the last, that do not change for 0.5 s while those beside them move.
+
+    One frame that changes does not end a run: a key frame shows the same picture a little differently.
+    """
+    change = np.array(motions)
+    still = change < STILL
+    still[1:-1] |= still[:-2] & still[2:]
+    edges = np.flatnonzero(np.diff(np.r_[False, still, False]))
+    runs = []
+    for a, b in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        before, after = change[max(1, a - BESIDE) : a], change[b : b + BESIDE]
+        is_long = b < len(times) and times[b] - times[a - 1] >= STILL_S
+        if is_long and len(before) and min(np.median(before), np.median(after)) > MOTION:
+            runs.append((a, b))
+    return runs
 
 
 def _frames(

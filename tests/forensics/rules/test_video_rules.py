@@ -438,6 +438,28 @@ def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
     assert [f.severity for f in fields] == ["benign"] and fields[0].claim.claim.startswith("2 frames")
 
 
+@pytest.mark.parametrize(
+    ("order", "told", "on_top"),
+    [
+        ([*range(20), *[20] * 30, *range(21, 40)], True, True),
+        ([*[0] * 15, *range(20), *[20] * 30, *range(21, 40)], True, False),
+        ([*range(20), *[20] * 8, *range(21, 40)], False, False),
+        ([*range(20), *[20] * 50], False, False),
+        (list(range(60)), False, False),
+    ],
+    ids=["held", "a still beginning", "short", "a still ending", "never"],
+)
+def test_a_picture_that_stands_still_and_goes_on(order: list[int], told: bool, on_top: bool, tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mp4", len(order), (128, 96), paint=lambda i: moving(order[i]), options={"g": "30"})
+    found = [f for f in claims(container.read(str(path), "mp4")) if "stands still at" in f.claim.claim]
+    assert [f.severity for f in found] == ["benign"] * told
+    assert [bool(f.remark) for f in found] == [on_top] * told
+    for finding in found:
+        begin, end = finding.facts[0].value[0]
+        held = order.index(20) / 25
+        assert (begin, end) == pytest.approx((held, held + 30 / 25), abs=0.13)
+
+
 def test_two_entries_at_one_moment_are_no_second_save() -> None:
     row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Some Recorder 1.0"}
     once = claims(facts(("xmp.history", [row, row])))
