@@ -17,6 +17,8 @@ from forensix.forensics.rules import audio, video_container, video_pictures, vid
 from forensix.metadata.facts import Facts
 
 FORMER_HEIGHT = 6.0
+LONG_S = 0.25
+"""Recorders leave out single frames; where as long a time or more is missing, it is told on top of a report."""
 LENGTH_S = 1.0
 LENGTH_SHARE = 0.05
 CAMERA = re.compile(r"GoPro (AVC|H265|HEVC)")
@@ -126,6 +128,7 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
         unheard = sum(any(a < g[0] + (g[1] + 1) * step_s and b > g[0] for a, b in silent) for g in told)
         heard = f" The sound is missing at {unheard} of {len(told)} too." if unheard else ""
         first = f"{'; '.join(places[:6])}{f' and {len(places) - 6} more' if len(places) > 6 else ''}"
+        long = [g for g in told if g[1] * step_s >= LONG_S]
         if cut:
             claim = f"Whole groups of frames are missing {where}"
             explanation = (
@@ -149,6 +152,7 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
             facts=[fact],
             values=places,
             flags=("FILE_EDITED",) if cut else (),
+            remark=f"{long[0][1]} frames are missing at {long[0][0]} s" if long and not cut else "",
         )
     for fact in facts.all("stream.audio"):
         gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None

@@ -233,6 +233,9 @@ def test_what_a_recorder_leaves_out_is_not_suspected() -> None:
     assert told.severity == "benign"
     assert "writes no frame while nothing moves" in told.claim.explanation
     assert "The sound is missing at 1 of 2 too" in told.claim.explanation
+    assert told.remark == "12 frames are missing at 1.5 s"
+    few = facts(("stream.video", {**record, "gaps": [[2.5, 1, False], [3.0, 2, False]]}))
+    assert pick(claims(few), "no frames for a while at 2 places").remark == ""
 
 
 def test_repeated_stretch_is_suspect_and_doubled_frames_are_told() -> None:
