@@ -38,11 +38,13 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     if demuxer is None:
         return
     damage = Damage()
-    sums, motions, times, sizes, kinds = _frames(path, demuxer, damage)
+    sums, motions, times, sizes, kinds, shapes = _frames(path, demuxer, damage)
     damage.tell(facts, "picture")
     if len(sums) < 3:
         return
     where = f"decoded frames 1 to {len(sums)}"
+    if len(shapes) > 1:
+        facts.fact("frames.sizes", [[round(times[i], 3), *shape] for i, shape in shapes[:40]], where)
     same = [i for i in range(1, len(sums)) if sums[i] == sums[i - 1]]
     facts.fact("frames.compared", len(sums), where)
     stream = facts.get("stream.video") or {}
@@ -106,11 +108,15 @@ def frozen(motions: list[float], times: list[float]) -> list[tuple[int, int]]:
 
 def _frames(
     path: str, demuxer: str, damage: Damage
-) -> tuple[list[int], list[float], list[float], list[int], list[int]]:
-    """Return checksum, change, time, encoded size and kind of each frame, in the order of showing."""
+) -> tuple[list[int], list[float], list[float], list[int], list[int], list[tuple[int, tuple[int, int]]]]:
+    """Return checksum, change, time, encoded size and kind of each frame, in the order of showing.
+
+    Last come the frames from which on pictures have another size than before, each with its width and height.
+    """
     sums: list[int] = []
     sizes: list[int] = []
     kinds: list[int] = []
+    shapes: list[tuple[int, tuple[int, int]]] = []
     held: dict[int, int] = {}
     motions: list[float] = []
     times: list[float] = []
@@ -121,7 +127,7 @@ def _frames(
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
             streams = decodable(opened.streams.video)
             if not streams:
-                return sums, motions, times, sizes, kinds
+                return sums, motions, times, sizes, kinds, shapes
             stream = streams[0]
             stream.thread_type = "NONE"
             damage.begins_s = begins_s(opened)
@@ -129,6 +135,8 @@ def _frames(
             strict(stream)
             for frame in _decoded(opened, stream, held, damage):
                 rows, bright = _first_plane(frame)
+                if not shapes or shapes[-1][1] != (frame.width, frame.height):
+                    shapes.append((len(sums), (frame.width, frame.height)))
                 thin = bright[::8, ::8].astype(np.int16)
                 sums.append(zlib.crc32(rows.tobytes()))
                 comparable = before is not None and before.shape == thin.shape
@@ -142,7 +150,7 @@ def _frames(
                     break
     except (av.FFmpegError, OSError, ValueError, EOFError):
         pass  # Frames up to the damage still count; the walk tells of the damage.
-    return sums, motions, times, sizes, kinds
+    return sums, motions, times, sizes, kinds, shapes
 
 
 def _first_plane(frame: Any) -> tuple[np.ndarray, np.ndarray]:

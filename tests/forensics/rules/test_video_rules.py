@@ -463,6 +463,25 @@ def test_a_picture_that_stands_still_and_goes_on(order: list[int], told: bool, o
         assert (begin, end) == pytest.approx((held, held + 30 / 25), abs=0.13)
 
 
+@pytest.mark.parametrize("size", [(128, 96), (64, 48)])
+def test_where_the_size_of_the_picture_changes(size: tuple[int, int], tmp_path: Path) -> None:
+    path = tmp_path / "c.mkv"
+    parts = [write_video(tmp_path / f"{n}.avi", 25, shape) for n, shape in enumerate([(64, 48), size])]
+    with av.open(str(parts[0])) as given, av.open(str(path), "w") as out:
+        stream = out.add_stream_from_template(given.streams.video[0])
+        for n, part in enumerate(parts):
+            with av.open(str(part)) as source:
+                for packet in source.demux(video=0):
+                    if packet.dts is not None:
+                        packet.pts = packet.dts = packet.dts + 25 * n
+                        packet.stream = stream
+                        out.mux(packet)
+    told = [f for f in claims(container.read(str(path), "mkv")) if "size of the picture changes" in f.claim.claim]
+    changes = size != (64, 48)
+    assert [f.claim.value for f in told] == [("64 x 48 at first", "128 x 96 from 1 s on")] * changes
+    assert [(f.severity, f.remark) for f in told] == [("benign", "the size of the picture changes at 1 s")] * changes
+
+
 def test_two_entries_at_one_moment_are_no_second_save() -> None:
     row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Some Recorder 1.0"}
     once = claims(facts(("xmp.history", [row, row])))
