@@ -20,6 +20,7 @@ CONTAINERS = frozenset([
 ])  # fmt: skip
 EPOCH_1904 = datetime(1904, 1, 1, tzinfo=UTC)
 BOXES = 20_000
+NO_TIME = "A header says that a second has 0 units of time, so no time that is counted in them means anything."
 
 
 def walk(data: Any, facts: FactCollector) -> None:
@@ -151,6 +152,8 @@ def _mvhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
     facts.fact("container.movie.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
     scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
     state["scale"] = scale
+    if not scale:
+        facts.problem(NO_TIME, where, at)
     if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
         facts.fact("container.movie.duration_s", round(length / scale, 3), where, at)
 
@@ -182,9 +185,11 @@ def _mdhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
     facts.fact(f"{key}.created", moment(creation), where, body + 4)
     facts.fact(f"{key}.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
     scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
+    if not scale:
+        facts.problem(NO_TIME, where, at)
+    facts.fact(f"{key}.timescale", scale, where, at)
     if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
         facts.fact(f"{key}.duration_s", round(length / scale, 3), where, at)
-        facts.fact(f"{key}.timescale", scale, where, at)
 
 
 def _hdlr(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
@@ -240,6 +245,8 @@ def _stts(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
     n = min(count, (stop - body - 8) // 8, 5000)
     rows = [struct.unpack_from(">II", data, body + 8 + 8 * i) for i in range(n)]
     facts.fact(f"container.media.{state['track']}.samples", sum(r[0] for r in rows), where, body)
+    if count == n:
+        state.setdefault("timed", {})[state["track"]] = sum(r[0] for r in rows), body + 8
     if count > (stop - body - 8) // 8:
         facts.problem("The table of sample times says more rows than it holds.", where, body)
 
@@ -274,6 +281,10 @@ def _tfhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
         state.setdefault("fragments", {}).setdefault(struct.unpack_from(">I", data, body + 4)[0], []).append(number)
 
 
+def _stsz(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
+    state.setdefault("sizes", {})[state["track"]] = struct.unpack_from(">I", data, body + 8)[0], body + 8
+
+
 _READERS = {
     "ftyp": _ftyp,
     "mvhd": _mvhd,
@@ -286,6 +297,7 @@ _READERS = {
     "ctts": _ctts,
     "stco": _chunks,
     "co64": _chunks,
+    "stsz": _stsz,
     "mfhd": _mfhd,
     "tfhd": _tfhd,
 }

@@ -104,10 +104,20 @@ def check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, A
     if state.get("last_chunk", 0) >= len(data) and "mdat" in names:
         message = f"The index points to byte {state['last_chunk']}, but the file ends at {len(data)}: it is cut off."
         facts.problem(message, "moov", None)
-    for track, numbers in list(state.get("fragments", {}).items())[:100]:
-        facts.fact("container.fragments", numbers[:FRAGMENTS], f"moof/mfhd of track {track}", numbers[0][1])
+    _numbered(facts, state)
     _strangers(data, nodes, facts)
     _skipped(data, nodes, facts)
+
+
+def _numbered(facts: FactCollector, state: dict[str, Any]) -> None:
+    """Tell the numbers of fragments, and where the tables of a track count another number of samples each."""
+    for track, numbers in list(state.get("fragments", {}).items())[:100]:
+        facts.fact("container.fragments", numbers[:FRAGMENTS], f"moof/mfhd of track {track}", numbers[0][1])
+    for track, (n_timed, at) in state.get("timed", {}).items():
+        n_sized, _ = state.get("sizes", {}).get(track, (n_timed, 0))
+        if n_timed != n_sized:
+            counts = f"track {track} counts {n_timed} samples, that of their sizes {n_sized}"
+            facts.problem(f"The table of times of {counts}.", f"moov/trak of track {track}", at)
 
 
 def _skipped(data: Any, nodes: list[Node], facts: FactCollector) -> None:

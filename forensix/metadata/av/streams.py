@@ -114,6 +114,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     last_s: dict[int, float] = {}
     texts = {f.offset: f.value for f in facts.items if f.key == "stream.encoder" and f.offset is not None}
     encoders: dict[int, str] = {}
+    timeless = {f.key.split(".")[2] for f in facts.items if f.key.endswith(".timescale") and f.value == 0}
     broken, begins, is_whole = 0, begins_s(opened), True
     for n, packet in enumerate(_packets(opened, facts)):
         if n > PACKETS:
@@ -166,7 +167,9 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         }
         if stream.index in encoders:
             record["encoder"] = encoders[stream.index]
-        if not is_whole:
+        # Where a track says that a second has no units of time, what FFmpeg counts with instead means nothing.
+        has_time = str(stream.index + 1) not in timeless
+        if not is_whole or not has_time:
             record["duration_s"] = None
         elif record["duration_s"] > 0:
             record["kbps"] = round(sizes[stream.index] * 8 / record["duration_s"] / 1000, 1)
@@ -176,21 +179,21 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             if (ratio := stream.sample_aspect_ratio) and ratio != 1:
                 record["pixel_ratio"] = round(float(ratio), 4)
             began = np.sort(np.array(keys.get(stream.index, [])))
-            record |= _rhythm(when, began)
+            record |= _rhythm(when, began) if has_time else {"gaps": []}
             groups = np.diff(began)
             sums, n_bytes, at = zip(*copies.get(stream.index, [(0, 0, 0.0)]), strict=True)
             again = video_copies.stretch(sums, n_bytes, record["width_px"] * record["height_px"])
             if again and facts.get("frames.repeated_stretch") is None:
                 twice = [round(at[again[0]], 3), round(at[again[1]], 3), again[2]]
                 facts.fact("frames.repeated_stretch", twice, f"packets of stream {stream.index}")
-            if len(groups):
+            if len(groups) and has_time:
                 record["key_interval_s"] = [round(float(groups.min()), 3), round(float(groups.max()), 3)]
         else:
             context = stream.codec_context
             record |= {"rate_hz": context.rate if context else 0, "channels": context.channels if context else 0}
             # Without its codec nobody knows how long its packets last.
             own_lengths = lengths.get(stream.index, [])
-            record["gaps"] = _audio_gaps(times.get(stream.index, []), own_lengths) if context else []
+            record["gaps"] = _audio_gaps(times.get(stream.index, []), own_lengths) if context and has_time else []
         facts.fact(f"stream.{stream.type}", record, f"stream {stream.index}")
         for key, value in list((stream.metadata or {}).items())[:40]:
             if key.lower() in ("encoder", "handler_name", "creation_time", "vendor_id"):

@@ -292,6 +292,28 @@ def test_cut_off_recording_is_malformed(tmp_path: Path) -> None:
     assert pick(claims(container.read(str(path), "mp4")), "malformed").severity == "suspect"
 
 
+@pytest.mark.parametrize(
+    ("box", "at", "number", "said"),
+    [
+        (b"stts", 12, 0x7FFFFFFF, "The table of times of track 1 counts 2147483647 samples, that of their sizes 24"),
+        (b"mvhd", 16, 0, "a second has 0 units of time"),
+        (b"mdhd", 16, 0, "a second has 0 units of time"),
+    ],
+)
+def test_tables_and_headers_that_cannot_be(box: bytes, at: int, number: int, said: str, tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mp4")
+    data = bytearray(path.read_bytes())
+    assert not [p for p in container.read(str(path), "mp4").problems if p.grave]
+    struct.pack_into(">I", data, data.index(box) + at, number)
+    path.write_bytes(data)
+    read = container.read(str(path), "mp4")
+    (problem,) = (p for p in read.problems if said in p.message)
+    assert abs(problem.offset - data.index(box) - at) <= 8
+    assert pick(claims(read), "malformed").severity == "suspect"
+    if box == b"mdhd":
+        assert read.get("stream.video")["duration_s"] is None and "rate_hz" not in read.get("stream.video")
+
+
 @pytest.mark.parametrize("tracks", [["subtitle"], ["video", "subtitle"]])
 def test_a_header_of_a_video_that_describes_subtitles_alone_calls_for_an_explanation(tracks: list[str]) -> None:
     findings = claims(facts(("container.tracks", tracks), ("container.header_alone", "Segment")))
