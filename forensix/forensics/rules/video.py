@@ -73,6 +73,7 @@ def _streams(facts: Facts) -> Iterator[Finding]:
         values = [
             f"{record['codec']} {record.get('profile') or ''}".strip(),
             f"{record['width_px']} x {record['height_px']}",
+            *([_turned(record)] if record.get("rotation_deg") else []),
             *([f"a pixel is {record['pixel_ratio']:.3g} times as wide as high"] if "pixel_ratio" in record else []),
             *([f"{record['rate_hz']} frames/s"] if record.get("rate_hz") else []),
             *([f"{record['kbps']} kbit/s"] if record.get("kbps") else []),
@@ -87,6 +88,12 @@ def _streams(facts: Facts) -> Iterator[Finding]:
             facts=[fact],
             values=values,
         )
+
+
+def _turned(record: dict[str, Any]) -> str:
+    degrees, size = record["rotation_deg"], (record["width_px"], record["height_px"])
+    width, height = size[::-1] if degrees % 180 else size
+    return f"shown turned by {degrees} degrees clockwise, as {width} x {height}"
 
 
 def _sound_alone(facts: Facts) -> Iterator[Finding]:

@@ -176,6 +176,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         if stream.type == "video":
             context = stream.codec_context
             record |= {"width_px": context.width if context else 0, "height_px": context.height if context else 0}
+            if turn := facts.get(f"container.track.{stream.index + 1}.rotation_deg"):
+                record["rotation_deg"] = turn
             if (ratio := stream.sample_aspect_ratio) and ratio != 1:
                 record["pixel_ratio"] = round(float(ratio), 4)
             began = np.sort(np.array(keys.get(stream.index, [])))

@@ -293,6 +293,19 @@ def test_cut_off_recording_is_malformed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rotation", "said"),
+    [(-90, "90 degrees clockwise, as 48 x 64"), (180, "180 degrees clockwise, as 64 x 48"), (0, "")],
+)
+def test_a_picture_that_is_turned_says_how_it_is_shown(rotation: int, said: str, tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mp4", 10, (64, 48), rotation=rotation)
+    told = pick(claims(container.read(str(path), "mp4")), "The picture is encoded as h264 High of 64 x 48 pixels")
+    assert said in told.claim.explanation and ("turned" in told.claim.explanation) is bool(said)
+    with open_media(path) as media:
+        size = (48, 64) if rotation % 180 else (64, 48)
+        assert (media.info.width_px, media.info.height_px) == size
+
+
+@pytest.mark.parametrize(
     ("box", "at", "number", "said"),
     [
         (b"stts", 12, 0x7FFFFFFF, "The table of times of track 1 counts 2147483647 samples, that of their sizes 24"),
