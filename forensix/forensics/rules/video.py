@@ -21,6 +21,8 @@ LONG_S = 0.25
 """Recorders leave out single frames; where as long a time or more is missing, it is told on top of a report."""
 LENGTH_S = 1.0
 LENGTH_SHARE = 0.05
+SAME_RATE = 0.01
+"""Up to so much the average of a rate is taken for the usual one: streams begin and end inside a frame."""
 CAMERA = re.compile(r"GoPro (AVC|H265|HEVC)")
 """What cameras that encode in hardware write as the encoder of a track of pictures."""
 
@@ -75,7 +77,7 @@ def _streams(facts: Facts) -> Iterator[Finding]:
             f"{record['width_px']} x {record['height_px']}",
             *([_turned(record)] if record.get("rotation_deg") else []),
             *([f"a pixel is {record['pixel_ratio']:.3g} times as wide as high"] if "pixel_ratio" in record else []),
-            *([f"{record['rate_hz']} frames/s"] if record.get("rate_hz") else []),
+            *([_rate(record)] if record.get("rate_hz") else []),
             *([f"{record['kbps']} kbit/s"] if record.get("kbps") else []),
             *([f"key frames every {' to '.join(dict.fromkeys(f'{k:g}' for k in keys))} s"] if keys else []),
         ]
@@ -88,6 +90,13 @@ def _streams(facts: Facts) -> Iterator[Finding]:
             facts=[fact],
             values=values,
         )
+
+
+def _rate(record: dict[str, Any]) -> str:
+    usual, average = float(record["rate_hz"]), float(record.get("average_hz") or record["rate_hz"])
+    if abs(average / usual - 1) <= SAME_RATE:
+        return f"{usual} frames/s"
+    return f"{usual} frames/s from most frames to the next, {average} on average"
 
 
 def _turned(record: dict[str, Any]) -> str:

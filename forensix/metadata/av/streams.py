@@ -182,6 +182,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
                 record["pixel_ratio"] = round(float(ratio), 4)
             began = np.sort(np.array(keys.get(stream.index, [])))
             record |= _rhythm(when, began) if has_time else {"gaps": []}
+            if record.get("rate_hz") and record["duration_s"]:
+                record["average_hz"] = round(len(spans) / record["duration_s"], 3)
             groups = np.diff(began)
             sums, n_bytes, at = zip(*copies.get(stream.index, [(0, 0, 0.0)]), strict=True)
             again = video_copies.stretch(sums, n_bytes, record["width_px"] * record["height_px"])

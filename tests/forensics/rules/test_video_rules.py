@@ -305,6 +305,13 @@ def test_a_picture_that_is_turned_says_how_it_is_shown(rotation: int, said: str,
         assert (media.info.width_px, media.info.height_px) == size
 
 
+@pytest.mark.parametrize(("average_hz", "said"), [(27.98, ", 27.98 on average"), (29.9, ""), (None, "")])
+def test_an_average_rate_that_is_not_the_usual_one_is_told_beside_it(average_hz: float | None, said: str) -> None:
+    record = {"codec": "h264", "packets": 100, "width_px": 9, "height_px": 9, "rate_hz": 29.97, "gaps": []}
+    told = pick(claims(facts(("stream.video", record | {"average_hz": average_hz}))), "The picture is encoded as")
+    assert f"29.97 frames/s{' from most frames to the next' if said else ''}{said}" in told.claim.value
+
+
 @pytest.mark.parametrize(
     ("box", "at", "number", "said"),
     [
