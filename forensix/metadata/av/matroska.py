@@ -29,6 +29,7 @@ MASTERS = {
     0x61A7: "AttachedFile",
     0x1043A770: "Chapters",
 }
+TAG_NAME, TAG_STRING = 0x45A3, 0x4487
 CLOSED = {
     0x114D9B74: "SeekHead",
     0x1F43B675: "Cluster",
@@ -155,10 +156,10 @@ def _leaf(
         state["kinds"][-1] = TRACK_TYPES.get(int.from_bytes(raw[:1], "big"), "other")
     elif identifier == 0x1F43B675:
         state["clusters"] += 1
-    elif identifier == 0x45A3:
+    elif identifier == TAG_NAME:
         return text(raw)
-    elif identifier == 0x4487 and pending:
-        value = text(raw)
+    elif identifier == TAG_STRING and pending:
+        value, where = text(raw), f"{where.rpartition('/')[0]}/TagString {pending[:80]}"
         facts.fact(f"container.tag.{pending}", value, where, body)
         if "LOCATION" in pending.upper() and (point := iso6709(value)) and facts.get("gps.latitude") is None:
             facts.fact("gps.latitude", point[0], where, body)
