@@ -53,15 +53,14 @@ def _streams(facts: Facts) -> Iterator[Finding]:
     tracks = facts.fact("container.tracks")
     kinds = tracks.value if tracks and isinstance(tracks.value, list) else None
     if not videos and (sounds or (kinds is not None and "video" not in kinds)):
-        holds = (
-            "sound"
-            if sounds or (kinds and "audio" in kinds)
-            else f"{', '.join(dict.fromkeys(kinds or ['nothing']))} tracks"
-        )
+        if sounds or (kinds and "audio" in kinds):
+            holds = "sound only"
+        else:
+            holds = f"{', '.join(dict.fromkeys(kinds))} tracks only" if kinds else "no track at all"
         yield finding(
             "benign",
             "The video holds no picture",
-            f"The container is one for videos, but it holds {holds} only.",
+            f"The container is one for videos, but it holds {holds}.",
             "format",
             "integrity",
             facts=[tracks] if tracks else list(facts.all("stream.audio")),

@@ -363,9 +363,14 @@ def test_the_first_piece_of_a_stream_has_no_faults_and_no_frames(
             list(media.frames())
 
 
-def test_video_without_picture() -> None:
-    findings = claims(facts(("container.tracks", ["subtitle"])))
-    assert pick(findings, "holds no picture").claim.type == "format"
+@pytest.mark.parametrize(
+    ("tracks", "holds"),
+    [(["subtitle", "subtitle"], "subtitle tracks only"), (["audio"], "sound only"), ([], "no track at all")],
+)
+def test_video_without_picture(tracks: list[str], holds: str) -> None:
+    told = pick(claims(facts(("container.tracks", tracks))), "holds no picture").claim
+    assert told.type == "format" and told.value == (holds,)
+    assert told.explanation.endswith(f"but it holds {holds}.")
 
 
 LAVC = "Lavc59.37.100"
