@@ -100,6 +100,19 @@ def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> 
     return {"rgb": rgb, "warnings": [warning] if missing else []}
 
 
+def clear_share(source: dict[str, str], max_pixels: int) -> float:
+    """Return the share of pixels of the first frame that are wholly transparent, [0, 1]."""
+    import numpy as np
+
+    with _open(source, max_pixels) as image:
+        if not image.has_transparency_data:
+            return 0.0
+        image.load()
+        rgba = image.convert("RGBA")
+        clear = sum(int((np.asarray(strip)[..., 3] == 0).sum()) for _, strip in _strips(rgba))
+        return clear / (image.width * image.height)
+
+
 def _decoded(
     source: dict[str, str], max_pixels: int, max_side_px: int | None, file: io.BytesIO | None = None
 ) -> tuple["np.ndarray", str]:

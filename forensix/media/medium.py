@@ -107,6 +107,18 @@ class Media:
         # A copy each, so that one task cannot paint into what another will see.
         return rgb.copy()
 
+    def clear_share(self) -> float:
+        """Return the share of a picture's pixels that are wholly transparent, [0, 1]; the first frame's."""
+        share: float = call(
+            "forensix.media.images:clear_share",
+            self.for_decoder(),
+            self.limits.image_pixels,
+            timeout_s=_IMAGE_S,
+            memory_bytes=_IMAGE_BYTES,
+            modules=("numpy",),
+        )
+        return share
+
     def frames(
         self, *, rate_hz: float | None = None, max_side_px: int | None = None, follow_s: float | None = None
     ) -> Iterator[Frame]:

@@ -20,6 +20,12 @@ DRAWN_NOTE = (
     "Most of the picture is even areas, as in screens, figures and drawings: detection does not work on these, and "
     "nothing is told of faces in them."
 )
+CUT_OUT_NOTE = (
+    "Parts of the picture are transparent, as no camera stores them: it was drawn or cut out, and detection does not "
+    "work on drawn faces, so nothing is told of faces in it."
+)
+MAX_CLEAR = 0.05
+"""Share of wholly transparent pixels above which a picture counts as drawn or cut out."""
 
 
 def why_withheld(media: Media, accused: Sequence[JudgedFace]) -> str:
@@ -27,6 +33,8 @@ def why_withheld(media: Media, accused: Sequence[JudgedFace]) -> str:
     picture = media.image()
     if is_drawn(picture):
         return DRAWN_NOTE
+    if media.clear_share() > MAX_CLEAR:
+        return CUT_OUT_NOTE
     if looks_painted(picture):
         return PAINTED_NOTE
     return " ".join(smooth_notes(accused)) if all(face.is_smooth for face in accused) else ""

@@ -86,6 +86,17 @@ def test_a_face_on_a_screen_of_even_areas_is_called_nothing(tmp_path: Path) -> N
     assert "even areas" in outcome.notes[0] and "undecided" in outcome.summary
 
 
+def test_a_face_that_was_drawn_or_cut_out_on_nothing_is_called_nothing(tmp_path: Path) -> None:
+    head = HEAD.convert("RGBA")
+    head.save(tmp_path / "whole.png")
+    head.paste((0, 0, 0, 0), (0, 0, head.width // 10, head.height))
+    head.save(tmp_path / "cut out.png")
+    assert result(tmp_path / "whole.png").result.class_name == "fake"
+    outcome = result(tmp_path / "cut out.png")
+    assert outcome.inconclusive and outcome.unjudged and outcome.result.class_name == "real"
+    assert "transparent" in outcome.notes[0]
+
+
 class Wary(Sure):
     """One whose card asks for texture."""
 
