@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _PLUGINS = {"jpeg": "JPEG", "png": "PNG", "tiff": "TIFF", "gif": "GIF", "webp": "WEBP", "heif": "HEIF"}
+_EITHER = {"tiff": "stored in a way that is not supported (there is no decoder for it), or "}
 _OR = {"tiff": ", or stored in a way that there is no decoder for"}
 """Formats that hold pixels in more ways than are decoded here: raw files of cameras, scientific ones."""
 
@@ -174,7 +175,7 @@ def _open(source: dict[str, str], max_pixels: int, file: io.BytesIO | None = Non
     try:
         image = Image.open(file or source["path"], formats=[plugin])
     except UnidentifiedImageError as error:
-        raise BrokenMedia(f"{name} is damaged{_OR.get(slug, '')}: its {slug} header cannot be read") from error
+        raise BrokenMedia(f"{name} is {_EITHER.get(slug, '')}damaged: its {slug} header cannot be read") from error
     except (Image.DecompressionBombError, *_DAMAGE) as error:
         raise BrokenMedia(_damage(source, error)) from error
     width, height = image.size
