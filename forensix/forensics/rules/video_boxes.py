@@ -47,8 +47,8 @@ def rules(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "benign",
             "Boxes that players skip hold data",
-            f"{'; '.join(places[:6])}. Most boxes of free space hold zeros, or what stood there before; others what "
-            "the programs of a maker alone read. Anything can be kept there unseen.",
+            f"{'; '.join(places[:6])}. Most boxes of free space hold zeros, or what stood there before; others hold "
+            "what only their maker reads. Anything can be kept there unseen.",
             "structure",
             "integrity",
             facts=skipped[:20],
