@@ -37,6 +37,9 @@ SIGNATURES = (
     (b"caff", "a Core Audio file"),
     (b"#!AMR", "an AMR file"),
 )
+BARE_VIDEO = re.compile(rb"\x00?\x00\x00\x01(?:([\x67\x47\x27]|\x09[\x10-\xf0]\x00?\x00\x00\x01)|[\x40\x46\x4e]\x01)")
+"""A start code and the first unit of H.264 (parameters, or where a picture begins) or H.265 (that, or a message)."""
+
 POINTERS = (
     (re.compile(rb"#EXTM3U|#EXT-X-"), "a playlist (m3u8)"),
     (re.compile(rb"ffconcat\s+version|file\s+['\"]?[\w./:\\-]+['\"]?\s*$", re.M), "a playlist (concat)"),
@@ -53,7 +56,9 @@ POINTERS = (
 
 def is_foreign(head: bytes) -> bool:
     """Tell whether a file begins as one of the formats that are known and not read, or as a playlist or a link."""
-    return any(head.startswith(magic) for magic, _ in SIGNATURES) or _is_transport(head) or _pointer(head) is not None
+    return (
+        any(head.startswith(magic) for magic, _ in SIGNATURES) or _bare(head) is not None or _pointer(head) is not None
+    )
 
 
 def name(head: bytes) -> str | None:
@@ -64,14 +69,22 @@ def name(head: bytes) -> str | None:
     for magic, what in SIGNATURES:
         if head.startswith(magic):
             return what
-    if _is_transport(head):
-        return "an MPEG transport stream"
+    if bare := _bare(head):
+        return f"{bare}, which FFmpeg copies unchanged into a file that can be read (ffmpeg -i FILE -c copy FILE.mkv)"
     return TEXT if is_text(head) else None
 
 
-def _is_transport(head: bytes) -> bool:
-    """Tell whether packets of 188 bytes begin as those of an MPEG transport stream do."""
-    return head[:1] == b"\x47" and head[188:189] == b"\x47" and head[376:377] in (b"\x47", b"")
+def _bare(head: bytes) -> str | None:
+    """Name streams in no container that can be read: MPEG packets of 188 bytes, or 192 with times, and bare video."""
+    for begin, step, what in (
+        (0, 188, "an MPEG transport stream"),
+        (4, 192, "an MPEG transport stream of a camcorder or a Blu-ray disc (AVCHD, M2TS)"),
+    ):
+        marks = [head[at : at + 1] for at in range(begin, begin + 3 * step, step)]
+        if marks[:2] == [b"G", b"G"] and marks[2] in (b"G", b""):
+            return what
+    start = BARE_VIDEO.match(head)
+    return f"a bare {'H.265' if start.group(1) is None else 'H.264'} video stream" if start else None
 
 
 def _pointer(head: bytes) -> str | None:

@@ -68,6 +68,9 @@ def test_empty() -> None:
         open_media(b"", name="a.mp4")
 
 
+COPIED = r", which FFmpeg copies unchanged into a file that can be read \(ffmpeg -i FILE -c copy FILE\.mkv\)"
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -82,8 +85,19 @@ def test_empty() -> None:
         (b"FUJIFILMCCD-RAW 0201" + bytes(60), "is a raw file of a Fujifilm camera"),
         (b"\x00\x00\x00\x18ftypcrx " + bytes(60), r"is a raw file of a Canon camera \(CR3\)"),
         (b"\xff\x0a\xfa\x7f" + bytes(60), "is a JPEG XL image"),
-        (b"G" + bytes(187) + b"G", "is an MPEG transport stream"),
-        (3 * (b"G" + 2 * (b"\xff\xf1\x50\x40\x01\x1f\xfc" + bytes(1)) + bytes(171)), "is an MPEG transport stream"),
+        (b"G" + bytes(187) + b"G", f"is an MPEG transport stream{COPIED}"),
+        (
+            2 * (bytes(4) + b"G" + bytes(187)),
+            rf"is an MPEG transport stream of a camcorder or a Blu-ray disc \(AVCHD, M2TS\){COPIED}",
+        ),
+        (b"\0\0\0\1\x09\x10\0\0\0\1\x67\x64\0\x1e", f"is a bare H.264 video stream{COPIED}"),
+        (b"\0\0\0\1\x67\x64\0\x1e\xac", f"is a bare H.264 video stream{COPIED}"),
+        (b"\0\0\0\1\x40\1\x0c\1", f"is a bare H.265 video stream{COPIED}"),
+        (b"\0\0\0\1\x4e\1\x05\x23", f"is a bare H.265 video stream{COPIED}"),
+        (
+            3 * (b"G" + 2 * (b"\xff\xf1\x50\x40\x01\x1f\xfc" + bytes(1)) + bytes(171)),
+            f"is an MPEG transport stream{COPIED}",
+        ),
     ],
 )
 def test_no_media(content: bytes, sentence: str) -> None:
