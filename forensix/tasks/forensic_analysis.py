@@ -20,6 +20,7 @@ from forensix.tasks.history import history
 from forensix.tasks.moments import moments
 from forensix.tasks.pages import pages
 from forensix.tasks.pictures import MAX_SIDE_PX, encoded_uri, is_wide, jpeg_uri
+from forensix.tasks.places import stills
 from forensix.tasks.task import Options
 
 SHOWN_BYTES = 32
@@ -109,7 +110,7 @@ def _evidence(
     ]
     if itself := _itself(media, facts):
         evidence.append(itself)
-    evidence += [*pictures, *page_evidence, *moments(media, findings), *history(facts)]
+    evidence += [*pictures, *stills(media, findings), *page_evidence, *moments(media, findings), *history(facts)]
     if facts.problems:
         rows = tuple((p.message, p.where, "" if p.offset is None else f"{p.offset:,}") for p in facts.problems)
         evidence.append(Table("Problems in the structure", ("problem", "where", "byte"), rows))

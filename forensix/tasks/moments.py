@@ -57,6 +57,15 @@ def _spans(fact: Fact, rate_hz: float) -> Iterator[Span]:
         for at, words in ((first, "first time"), (second, "again")):
             yield Span("a stretch comes twice", at, at + n_frames / rate_hz, words)
 
+    elif fact.key == "frames.frozen":
+        yield from (Span("the picture stands still", begin, end, f"{end - begin:.3g} s") for begin, end in rows)
+    elif fact.key == "frames.sizes":
+        yield from (Span("the size of the picture changes", at, at, f"{w} x {h}") for at, w, h in rows[1:])
+    elif fact.key == "stream.video" and isinstance(fact.value, dict):
+        for begin, n_frames, *_ in fact.value.get("gaps") or ():
+            end = begin + (n_frames + 1) / (fact.value.get("rate_hz") or rate_hz)
+            yield Span("frames are missing", begin, end, f"{n_frames} {'frame' if n_frames == 1 else 'frames'}")
+
 
 def _loudness(media: Media) -> Curve | None:
     """Return the loudness in dB, 0 being the loudest that can be written, in up to :data:`POINTS` windows."""

@@ -1,9 +1,13 @@
 """Where in a recording the claims point."""
 
+import base64
+import io
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
+from PIL import Image
 from scipy.io import wavfile
 
 import forensix
@@ -11,7 +15,7 @@ from forensix.demo import make_cut_recording
 from forensix.forensics.findings import finding
 from forensix.media import open_media
 from forensix.metadata.facts import Fact
-from forensix.tasks.evidence import Curve, Timeline
+from forensix.tasks.evidence import Basis, Curve, Picture, Timeline
 from forensix.tasks.moments import moments
 from tests.making import picture, tone, write_video
 from tests.media.test_times import retimed
@@ -90,3 +94,35 @@ def test_a_recording_that_cannot_be_decoded_has_no_curve(tmp_path: Path) -> None
     path.write_bytes(b"RIFF\xff\xff\x00\x00WAVEfmt ")
     with open_media(path) as media:
         assert moments(media, ()) == ()
+
+
+def test_frames_before_and_after_a_place_are_shown_beside_each_other(tmp_path: Path) -> None:
+    """Frames 30 to 49 are left out, of a picture that is dark before and bright behind."""
+    whole = write_video(
+        tmp_path / "a.mkv",
+        90,
+        (64, 48),
+        codec="mpeg4",
+        options={"bf": "0", "g": "10"},
+        paint=lambda i: np.full((48, 64, 3), 40 if i < 30 else 220, np.uint8),
+    )
+    path = tmp_path / "b.mp4"
+    with av.open(str(whole)) as given, av.open(str(path), "w") as out:
+        stream = out.add_stream_from_template(given.streams.video[0])
+        for i, packet in enumerate(given.demux(video=0)):
+            if packet.size and not 30 <= i < 50:
+                packet.stream = stream
+                out.mux(packet)
+    evidence = forensix.analyze(path, ["forensic_analysis"]).outcomes["forensic_analysis"].evidence
+    (shown,) = [item for item in evidence if isinstance(item, Picture) and item.claim]
+    assert "Whole groups of frames are missing" in shown.claim.claim and shown.title == "Before and after 1.16 s"
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(shown.data_uri.split(",")[1]))).convert("L"))
+    assert pixels.shape == (48, 128)
+    assert pixels[:, :60].mean() < 60 and pixels[:, 68:].mean() > 190
+    (timeline,) = [item for item in evidence if isinstance(item, Timeline)]
+    (span,) = [span for span in timeline.spans if span.lane == "frames are missing"]
+    assert (span.start_s, span.end_s) == pytest.approx((1.16, 2.0), abs=0.01)
+    (basis,) = [item for item in evidence if isinstance(item, Basis) and item.claim == shown.claim]
+    with av.open(str(path)) as written:
+        positions = [packet.pos for packet in written.demux(video=0) if packet.size]
+    assert basis.facts[0][0].offset == positions[30]

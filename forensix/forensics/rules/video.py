@@ -164,7 +164,7 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
             explanation + heard,
             "encoding",
             "editing" if cut else "integrity",
-            facts=[fact],
+            facts=[replace(fact, offset=told[0][3] if len(told[0]) > 3 else None)],
             values=places,
             flags=("FILE_EDITED",) if cut else (),
             remark=f"{long[0][1]} frames are missing at {long[0][0]} s" if long and not cut else "",

@@ -109,6 +109,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     keys: dict[int, list[float]] = {}
     sizes: Counter[int] = Counter()
     copies: dict[int, list[tuple[int, int, float]]] = {}
+    bytes_at: dict[int, dict[float, int]] = {}
     ends_s: dict[int, float] = {}
     later_s: dict[int, float] = {}
     last_s: dict[int, float] = {}
@@ -136,6 +137,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         at_s += later_s.get(index, 0.0)
         ends_s[index] = max(ends_s.get(index, at_s), at_s + float((packet.duration or 0) * packet.time_base))
         if packet.stream.type == "video":
+            if packet.pos is not None:
+                bytes_at.setdefault(index, {})[at_s] = packet.pos
             copies.setdefault(index, []).append((zlib.crc32(packet), packet.size, at_s))
         times.setdefault(index, []).append(at_s)
         lengths.setdefault(index, []).append(float((packet.duration or 0) * packet.time_base))
@@ -182,6 +185,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
                 record["pixel_ratio"] = round(float(ratio), 4)
             began = np.sort(np.array(keys.get(stream.index, [])))
             record |= _rhythm(when, began) if has_time else {"gaps": []}
+            placed = bytes_at.get(stream.index, {})
+            record["gaps"] = [[*gap, _byte_behind(gap[0], when, placed)] for gap in record["gaps"]]
             if record.get("rate_hz") and record["duration_s"]:
                 record["average_hz"] = round(len(spans) / record["duration_s"], 3)
             groups = np.diff(began)
@@ -235,7 +240,7 @@ def _rhythm(when: np.ndarray, keys: np.ndarray) -> dict[str, Any]:
     """Return frame rate, how constant it is, and the places where frames are missing.
 
     Each of ``gaps`` is the time of the frame before, how many frames are missing, and whether they are whole groups of
-    those that go from key frame to key frame.
+    those that go from key frame to key frame; where the next packet lies in the file is added to them.
     """
     if len(when) < 8:
         return {"gaps": []}
@@ -260,6 +265,12 @@ def _rhythm(when: np.ndarray, keys: np.ndarray) -> dict[str, Any]:
             for i in places[:20]
         ]
     return out
+
+
+def _byte_behind(time_s: float, when: np.ndarray, bytes_at: dict[float, int]) -> int | None:
+    """Return where the first packet after a time lies in the file."""
+    later = when[when > time_s + 0.001]
+    return bytes_at.get(float(later[0])) if len(later) else None
 
 
 def _is_of_groups(before_s: float, after_s: float, keys: np.ndarray, frame_s: float) -> bool:
