@@ -10,7 +10,7 @@ from forensix import executors
 from forensix.analysis import check_options, examine
 from forensix.errors import BrokeDown, ForensixError, InputError, UsageError, is_disk_full
 from forensix.media import Input, Source, as_input, is_url, open_media
-from forensix.models import Placement
+from forensix.models import Placement, as_absolute
 from forensix.progress import Progress, display, noted
 from forensix.report import Report
 from forensix.tasks import Options
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Item = tuple[str, Input | InputError]
 """How a report names an input, and the input, or why there is none."""
+_OPENING = ("limits", "private_hosts")
+_ASKED = ("explain", "transcribe", "additional_info")
+_NO_COMPONENTS = {*_OPENING, *_ASKED, "name", "sample_rate", "progress", "device", "batch_size"}
 
 
 def analyze_many(
@@ -111,7 +114,9 @@ def _reports(
         executor, _until_error(items(), ended), (_report_of, (tasks, options)), apart=apart
     )
     elsewhere = chosen != "here"
-    common = tasks, options | ({} if elsewhere else {"progress": progress})
+    # Worker processes have folders of their own.
+    changes = {k: as_absolute(v) for k, v in _components(options).items()} if elsewhere else {"progress": progress}
+    common = tasks, options | changes
     for done in executors.run(_report_of, common, waiting, executor=chosen, ordered=True, chunk=1):
         name = names.pop(done.index)
         report = done.value
@@ -133,13 +138,16 @@ def _until_error(items: Iterator[Item], ended: list[Exception]) -> Iterator[Item
         ended.append(error)
 
 
+def _components(settings: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in _NO_COMPONENTS}
+
+
 def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item) -> Report:
     tasks, settings = common
     name, medium_input = item
-    opening: dict[str, Any] = {key: settings[key] for key in ("limits", "private_hosts") if key in settings}
-    asked = {key: settings[key] for key in ("explain", "transcribe", "additional_info") if key in settings}
-    other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
-    components = {key: value for key, value in settings.items() if key not in other}
+    opening: dict[str, Any] = {key: settings[key] for key in _OPENING if key in settings}
+    asked = {key: settings[key] for key in _ASKED if key in settings}
+    components = _components(settings)
     raised: list[Exception] = []
     try:
         if isinstance(medium_input, InputError):

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from forensix.evaluation.store import Stores
 from forensix.importers.links import bring
 from forensix.manifest import Manifest
 from forensix.media import Limits
-from forensix.models import Placement
+from forensix.models import Placement, as_absolute
 from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe
 
@@ -234,7 +234,9 @@ def _score(
 
     chunk = max(1, _CHUNK_ROWS // len(gathered.pairs))
     apart = executor is None and job.placement.is_apart
-    finished = executors.run(score_file, job, items(), executor=executor, chunk=chunk, apart=apart)
+    # Worker processes have folders of their own.
+    work = replace(job, components=tuple(map(as_absolute, job.components)))
+    finished = executors.run(score_file, work, items(), executor=executor, chunk=chunk, apart=apart)
     try:
         for done in finished:
             file, of, missing = expected.pop(done.index)

@@ -26,6 +26,7 @@ from forensix.models.card import (
 )
 from forensix.models.placement import Placement
 from forensix.models.registry import (
+    as_absolute,
     as_named,
     check_component,
     check_object,
@@ -56,6 +57,7 @@ __all__ = [
     "Pooling",
     "Steadiness",
     "TrainingSource",
+    "as_absolute",
     "as_named",
     "band_of",
     "check_component",

@@ -206,6 +206,12 @@ def as_named(chosen: Any) -> Any:
     return os.path.join(os.curdir, chosen) if isinstance(chosen, os.PathLike) else chosen
 
 
+def as_absolute(chosen: Any) -> Any:
+    """Return the path of a card so that it means the same to a process in another folder; a name or object as it is."""
+    chosen = as_named(chosen)
+    return os.path.abspath(chosen) if isinstance(chosen, str) and is_place(chosen) else chosen
+
+
 def check_component(slot: str, name: str) -> None:
     """Raise what `load_component` would for a component that cannot be had; no network is loaded.
 

@@ -1,7 +1,6 @@
 """What commands say of components: which ones, by slot, and where their networks run."""
 
 import argparse
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,12 +67,12 @@ def check(choices: Mapping[str, Any]) -> None:
 
 def checked(choices: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was said for those who analyse in another folder, after the same checks as `check`."""
-    from forensix.models.store import is_place
+    from forensix.models import as_absolute
 
     check(choices)
     components = _components(choices)
     where = {name: choices[name] for name in WHERE}
-    return where | {slot: os.path.abspath(name) if is_place(name) else name for slot, name in components.items()}
+    return where | {slot: as_absolute(name) for slot, name in components.items()}
 
 
 def _components(choices: Mapping[str, Any]) -> dict[str, str]:

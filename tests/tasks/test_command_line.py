@@ -3,8 +3,10 @@
 import argparse
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import forensix
 from forensix.cli import main
 from forensix.errors import ModelNotFound, UsageError, WeightsMissing
 from forensix.models import load_model, save_model
@@ -39,6 +41,19 @@ def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkey
     (tmp_path / "own.safetensors").unlink()
     with pytest.raises(WeightsMissing):
         command_line.checked(said("--component", "face_classifier=./own.json"))
+
+
+def test_worker_processes_find_a_model_by_a_path_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = load_model("forensix-image")
+    save_model(own.card.model_copy(update={"name": "own", "weights": "own.safetensors"}), own.module, tmp_path)
+    pictures = sorted(forensix.small.folder("images").glob("*.jpg"))[:2]
+    table = pd.DataFrame({"path": [path.name for path in pictures], "label": ["real", "fake"]})
+    listed = forensix.Manifest(table, root=pictures[0].parent)
+    monkeypatch.chdir(tmp_path)
+    task = "ai_generated_image_detection"
+    reports = list(forensix.analyze_many(pictures, [task], image_detector="./own.json", executor=2))
+    evaluation = forensix.evaluate(listed, task, component="./own.json", executor=2, cache=False)
+    assert [report.scores[task] for report in reports] == pytest.approx(list(evaluation.scores["score"]))
 
 
 @pytest.mark.parametrize(
