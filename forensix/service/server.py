@@ -102,7 +102,7 @@ class Fleet:
     ) -> None:
         self._settings, self._ending = settings, ending
         self._command = command or interpreter.command("forensix", "worker", "--with-parent")
-        self._stopping = False
+        self._stopping = asyncio.Event()
         self._running: set[Process] = set()
         self._keepers: list[asyncio.Task[None]] = []
 
@@ -112,25 +112,22 @@ class Fleet:
 
     async def stop(self) -> None:
         """End the workers: those that do not finish in time are killed, and their jobs run again elsewhere."""
-        self._stopping = True
+        self._stopping.set()
         for process in self._running:
             _signal(process, signal.SIGTERM)
-        waiting = [process.wait() for process in self._running]
-        try:
-            async with asyncio.timeout(self._settings.shutdown_s + _EXTRA_S):
-                await asyncio.gather(*waiting)
-        except TimeoutError:
+        # The keepers end with their workers, also with one that is only being started: none is left behind.
+        waiting, wait_s = set(self._keepers), self._settings.shutdown_s + _EXTRA_S
+        while waiting:
+            _, waiting = await asyncio.wait(waiting, timeout=wait_s)
+            wait_s = 1
             for process in self._running:
                 LOG.warning("a worker did not finish in time and is killed", extra={"fields": {"pid": process.pid}})
                 _signal(process, signal.SIGKILL)
-            await asyncio.gather(*(process.wait() for process in self._running))
-        for keeper in self._keepers:
-            keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
 
     async def _keep(self, number: int) -> None:
         wait_s = _FIRST_WAIT_S
-        while not self._stopping:
+        while not self._stopping.is_set():
             begun = time.monotonic()
             try:
                 # It would be made for the worker's own files anyway.
@@ -143,22 +140,28 @@ class Fleet:
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
                 fields = {"worker": number, "reason": error.strerror, "again_in_s": wait_s}
                 LOG.error("a worker could not be started and is tried again", extra={"fields": fields})
-                await asyncio.sleep(wait_s)
+                await self._wait(wait_s)
                 continue
             self._running.add(process)
             LOG.info("a worker started", extra={"fields": {"worker": number, "pid": process.pid}})
-            if self._stopping:
+            if self._stopping.is_set():
                 _signal(process, signal.SIGTERM)
             try:
                 status = await process.wait()
             finally:
                 self._running.discard(process)
-            if self._stopping or self._ending():
+            if self._stopping.is_set() or self._ending():
                 return
             wait_s = _FIRST_WAIT_S if time.monotonic() - begun > _STEADY_S else min(2 * wait_s, _LONGEST_WAIT_S)
             fields = {"worker": number, "pid": process.pid, "status": status, "again_in_s": wait_s}
             LOG.error("a worker ended and is started again", extra={"fields": fields})
-            await asyncio.sleep(wait_s)
+            await self._wait(wait_s)
+
+    async def _wait(self, wait_s: float) -> None:
+        """Wait that long, or until the fleet stops."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await self._stopping.wait()
 
 
 async def _run(

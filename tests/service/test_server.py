@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -140,6 +141,32 @@ def test_the_fleet_restarts_and_stops(tmp_path: Path) -> None:
     marks.unlink()
     assert asyncio.run(run("time.sleep(60)", 2))[1] < 30
     assert marks.stat().st_size == 2
+
+
+def test_a_worker_that_is_starting_when_the_fleet_stops_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings.read(home=tmp_path, workers=2, shutdown_s=5)
+    create, started = asyncio.create_subprocess_exec, []
+
+    async def create_slowly(*arguments: Any, **others: Any) -> Any:
+        process = await create(*arguments, **others)
+        started.append(process)
+        await asyncio.sleep(0.5 * (len(started) - 1))
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", create_slowly)
+
+    async def run() -> None:
+        code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: time.sleep(2) or exit()); time.sleep(60)"
+        fleet = Fleet(settings, command=[sys.executable, "-c", code])
+        fleet.start()
+        await asyncio.sleep(0.3)
+        await fleet.stop()
+
+    asyncio.run(run())
+    assert len(started) == 2
+    assert all(process.returncode is not None for process in started)
 
 
 def test_a_worker_that_could_not_be_started_is_tried_again(tmp_path: Path) -> None:
