@@ -8,11 +8,12 @@ all looked at, none generated; and those of `PAINTINGS`, whose style programs to
 them in more than one file, and a few drawings and textures; less those that the list of pictures has as well. They are
 analysed as they are, by the length of their shorter side. Then the cameras' of `SCALED_PX` and more are scaled down and
 stored at JPEG `QUALITY`, and their pixels scored alone, whatever the rules for small pictures say. The corpora's
-development pictures, most of them small, and the share of the training pictures that look painted say what is lost.
+development pictures, most of them small, and the share of the training pictures that look painted, or are mostly black
+or white, say what is lost.
 Shares come with Wilson intervals of 95 %.
 
-`TINY_PX` and `SMALL_PX` of `forensix.synthetic.content` were set by these tables, and `PAINTED` with the paintings in
-sight.
+`TINY_PX` and `SMALL_PX` of `forensix.synthetic.content` were set by these tables, `PAINTED` with the paintings in
+sight, and `MOSTLY` with a photograph of galaxies and one through a microscope that were called generated.
 """
 
 import argparse
@@ -30,7 +31,7 @@ import forensix
 from benchmarks.forensic_pixels import interval
 from forensix.errors import ForensixError, InputNotFound
 from forensix.models import band_of, get_card
-from forensix.synthetic.content import PAINTED, painted_look
+from forensix.synthetic.content import is_black_or_white, looks_painted
 from forensix.synthetic.crops import RGB
 from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.training.sources import Repositories, read_list
@@ -168,11 +169,12 @@ def main() -> None:
         paths = manifest[(manifest["split"] == "dev") & (manifest["label"] == label)]["path"]
         print()
         show(what, as_they_are((arguments.corpora / "images" / path).read_bytes() for path in paths), upper)
-    print("\n| training pictures | n | look painted |\n|---|---|---|")
+    print("\n| training pictures | n | look painted | mostly black or white |\n|---|---|---|---|")
     for label, group in manifest[manifest["split"] == "train"].groupby("label"):
         files_of = ((arguments.corpora / "images" / path).read_bytes() for path in group["path"])
-        looks = [painted_look(np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))) for data in files_of]
-        print(f"| {label} | {len(looks)} | {interval(int((np.array(looks) >= PAINTED).sum()), len(looks))} |")
+        found = [np.asarray(Image.open(io.BytesIO(data)).convert("RGB")) for data in files_of]
+        shares = (interval(sum(map(of, found)), len(found)) for of in (looks_painted, is_black_or_white))
+        print(f"| {label} | {len(found)} | {' | '.join(shares)} |")
     print(f"\nThe cameras' photographs of {SCALED_PX} px and more, scaled down, by their pixels alone:\n")
     print(f"| shorter side | photographs | at or above {upper:.3g} | below {lower:.3g} |\n|---|---|---|---|")
     detector = forensix.load_detector("forensix-image")

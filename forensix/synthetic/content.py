@@ -10,6 +10,9 @@ Photographs and generated pictures have places without detail, and where there a
 painted surface has detail everywhere, and many edges between colours of like brightness. People's paintings are not in
 training, and generators' are, so that a painted look cannot accuse a picture.
 
+Where nearly all of a picture is black or white, as of stars, of cells in a dark field or on a bright one, what is left
+to judge is a few small shapes; training has hardly any such photograph, and some of them score as generated ones do.
+
 References
 ----------
 F. Cutzu, R. Hammoud and A. Leykin, "Distinguishing paintings from photographs", Computer Vision and Image Understanding
@@ -32,6 +35,13 @@ COUNTED_PX = 1 << 18
 TINY_PX, SMALL_PX = 160, 448
 """Shorter sides below which no score decides, and below which none calls a picture generated: what is scaled down for
 the web looks smooth and sharp as what is generated does, see ``benchmarks/results/generated_false_alarms.md``."""
+
+NEAR_BLACK, NEAR_WHITE = 24, 240
+MOSTLY = 0.8
+"""Above this share of pixels darker than `NEAR_BLACK`, or brighter than `NEAR_WHITE`, a picture is mostly black, or
+white."""
+COUNTED_SIDE = 512
+"""Rows and columns of a picture that are looked at for that."""
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 LOOKED_AT_PX = 256
@@ -125,6 +135,17 @@ def looks_painted(rgb: NDArray[np.uint8]) -> bool:
     return painted_look(rgb) >= PAINTED
 
 
+def is_black_or_white(rgb: NDArray[np.uint8]) -> bool:
+    """Tell whether nearly all of a picture is black, or nearly all of it white.
+
+    >>> is_black_or_white(np.zeros((64, 64, 3), np.uint8))
+    True
+    """
+    height, width = rgb.shape[:2]
+    luma = rgb[:: -(-height // COUNTED_SIDE), :: -(-width // COUNTED_SIDE)] @ LUMA
+    return bool(max((luma < NEAR_BLACK).mean(), (luma > NEAR_WHITE).mean()) > MOSTLY)
+
+
 def doubt_if_small(rgb: NDArray[np.uint8]) -> str:
     """Return in a sentence that a picture is too small to be called generated; empty where it is not."""
     if min(rgb.shape[:2]) < SMALL_PX:
@@ -133,14 +154,19 @@ def doubt_if_small(rgb: NDArray[np.uint8]) -> str:
 
 
 def doubt_if_fake(rgb: NDArray[np.uint8]) -> str:
-    """Return in a sentence why the pixels cannot call a picture generated, being small or painted; empty where they
-    can."""
+    """Return in a sentence why the pixels cannot call a picture generated, being small, painted, or mostly black or
+    white; empty where they can."""
     if small := doubt_if_small(rgb):
         return small
     if looks_painted(rgb):
         return (
             "The picture is full of detail and of edges between colours, as paintings are: whether a person or a "
             "generator made such a one is not told."
+        )
+    if is_black_or_white(rgb):
+        return (
+            "Nearly all of the picture is black, or white, as in pictures of stars and through microscopes: too little"
+            " is left to call it generated."
         )
     return ""
 

@@ -59,3 +59,11 @@ def test_share_counts_blocks():
 @pytest.mark.parametrize("size", [(1, 1), (7, 300), (8, 8), (9, 2000)])
 def test_any_size_has_a_share(size):
     assert 0 <= even_share(np.zeros((*size, 3), np.uint8)) <= 1
+
+
+def test_what_is_mostly_black_or_white_cannot_be_called_generated():
+    stars = skimage.data.hubble_deep_field()
+    for picture in (stars, 255 - stars // 2):
+        assert not is_drawn(picture)
+        assert "Nearly all of the picture" in doubt_if_fake(picture)
+    assert doubt_if_fake(stars // 2 + 60) == ""
