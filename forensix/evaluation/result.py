@@ -13,7 +13,7 @@ from forensix.errors import UsageError
 from forensix.evaluation import displays, output, summary, tables
 from forensix.evaluation.cautions import cautions
 from forensix.evaluation.conditions import need, text
-from forensix.evaluation.overlap import COLUMNS, files_seen, of_rows
+from forensix.evaluation.overlap import COLUMNS, CONTENT, files_seen, of_rows
 
 _METRICS = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
 
@@ -62,7 +62,7 @@ class Evaluation:
         return self.scores[self.scores["score"].isna() & self.scores["error"].isna()].reset_index(drop=True)
 
     def unseen(self, component: str | None = None) -> "Evaluation":
-        """Return the evaluation without the files from sources that the component, or any of them, was trained on."""
+        """Return the evaluation without what the component, or any, was trained on, and all else of those sources."""
         names = self.components if component is None else (self._known(component),)
         tables = []
         for table in (self.scores, self.frames):
@@ -70,7 +70,7 @@ class Evaluation:
             for name in names:
                 trained_on |= files_seen(table, self.overlap, name)
             tables.append(table[~trained_on].reset_index(drop=True))
-        note = f"Files from sources that {' or '.join(names)} was trained on are left out."
+        note = f"Files that {' or '.join(names)} was trained on, and others of their sources, are left out."
         info = {**self.info, "notes": [*self.info.get("notes", ()), note]}
         return Evaluation(tables[0], tables[1], info, self.overlap[~self.overlap["component"].isin(names)])
 
@@ -216,15 +216,24 @@ class Evaluation:
     def _warnings(self) -> list[str]:
         sentences = []
         for name in self.components:
-            trained_on = files_seen(self.scores, self.overlap, name) & (self.scores["component"] == name)
-            if n := self.scores.loc[trained_on, "path"].nunique():
-                sources = list(dict.fromkeys(self.overlap.loc[self.overlap["component"] == name, "trained_on"]))
+            known = self.overlap[self.overlap["component"] == name]
+            by_content = known["column"] == CONTENT
+            if n := self._n_seen(known[by_content], name):
+                sentences.append(
+                    f"{name} was trained on {n} of these files: its figures flatter it; unseen() leaves them out."
+                )
+            if n := self._n_seen(known[~by_content], name):
+                sources = list(dict.fromkeys(known.loc[~by_content, "trained_on"]))
                 more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
                 sentences.append(
                     f"{name} was trained on the sources of {n} of these files ({', '.join(sources[:3])}{more}): its"
                     " figures flatter it; unseen() leaves them out."
                 )
         return sentences
+
+    def _n_seen(self, overlap: pd.DataFrame, component: str) -> int:
+        trained_on = files_seen(self.scores, overlap, component) & (self.scores["component"] == component)
+        return int(self.scores.loc[trained_on, "path"].nunique())
 
     def _options(self, options: dict[str, Any], component: str | None = None) -> dict[str, Any]:
         threshold = self.thresholds if component is None else self.thresholds[component]

@@ -17,7 +17,7 @@ from forensix.evaluation.gathering import Gathered
 from forensix.evaluation.identity import card_of, code_identity, component_identity
 from forensix.evaluation.keys import cache_file, common_parts, content_hash, device_setting, row_key
 from forensix.evaluation.output import Output
-from forensix.evaluation.overlap import find_overlap
+from forensix.evaluation.overlap import find_overlap, untold
 from forensix.evaluation.plan import (
     absolute,
     carried,
@@ -170,13 +170,14 @@ def evaluate(
         _score(job, absolute(listed), gathered, stores, executor, private_hosts, tell)
         info["seconds"] = round(time.perf_counter() - begun, 3)
         info["from_cache"], info["scored"] = stores.n_cached, stores.n_scored
-        info["notes"] = [*stores.notes, *_notes(job, components, gathered)]
+        overlap = find_overlap(table, cards, gathered.sha256)
+        info["notes"] = [*stores.notes, *_notes(job, components, gathered), *untold(cards, overlap)]
         tables = gathered.frames(table, task)
         for at, name in enumerate(components):
             of_videos = getattr(cards[name], "inconclusive_video", None)
             if of_videos is not None and gathered.only_videos(at):
                 info["components"][name]["threshold"] = float(of_videos[1])
-        evaluation = Evaluation(*tables, info=info, overlap=find_overlap(table, cards))
+        evaluation = Evaluation(*tables, info=info, overlap=overlap)
         if target is not None:
             target.finish(evaluation)
     return evaluation

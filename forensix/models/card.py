@@ -11,6 +11,10 @@ from forensix.calibration import Calibration
 
 Slot = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 """What a component is for: a name of the entry points' group ``forensix.<slot>``."""
+MARK_DIGITS = 16
+"""A file's mark is so many first digits of its SHA-256."""
+MOST_MARKS = 1000
+"""A card keeps so many marks of files at most."""
 
 
 class _Record(BaseModel):

@@ -1,5 +1,6 @@
 """evaluate: every file gets its row, its score or its reason, wherever and however often it is run."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -252,6 +253,32 @@ def test_sources_that_a_model_was_trained_on_are_flagged(few: Manifest) -> None:
     rest = evaluation.unseen()
     assert set(rest.scores["source"]) == {"set 0", "set 2"}
     assert not any("trained on the sources" in note for note in rest.notes)
+
+
+def test_files_that_a_model_was_trained_on_are_known_by_their_content(few: Manifest, tmp_path: Path) -> None:
+    listed = Manifest(few.table[["path", "label"]], few.root)  # no column says where they are from
+    marks = [hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in listed.paths()]
+    card = get_card("forensix-image").model_copy(update={"learnt_files": marks[:3], "stopping_files": marks[3:4]})
+    evaluation = evaluate(listed, TASK, component={"own": Grey(card=card), "other": Grey()}, cache=False)
+    warned = "own was trained on 4 of these files: its figures flatter it; unseen() leaves them out."
+    assert warned in evaluation.notes and not any("other was" in note for note in evaluation.notes)
+    assert not any("tells 1000 of the files" in note for note in evaluation.notes), "it tells all"
+    evaluation.save(tmp_path / "saved")
+    assert warned in Evaluation.load(tmp_path / "saved").notes and warned in collate([tmp_path / "saved"]).notes
+    assert set(evaluation.unseen().scores["path"]) == set(listed.table["path"][4:])
+    two = listed.table["path"].iloc[[1, 5]].tolist()
+    assert "own was trained on 1 of these files" in " ".join(evaluation.where(path=two).notes)
+    with_names = evaluate(few, TASK, component={"own": Grey(card=card)}, cache=False)
+    assert "own was trained on 4 of these files" in " ".join(with_names.notes)
+
+
+def test_that_a_card_does_not_tell_all_files_it_learnt_from_is_said_and_stays_said(few: Manifest) -> None:
+    marks = [hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in few.paths()[:2]]
+    others = [f"{i:016x}" for i in range(998)]
+    card = get_card("forensix-image").model_copy(update={"learnt_files": (*marks, *others)})
+    evaluation = evaluate(few, TASK, component={"own": Grey(card=card)}, cache=False)
+    for one in (evaluation, evaluation.unseen()):
+        assert any("The card of own tells 1000 of the files that it learnt from at most" in note for note in one.notes)
 
 
 def test_rows_are_chosen_by_their_columns_and_all_figures_are_of_those(few: Manifest) -> None:

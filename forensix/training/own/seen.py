@@ -10,14 +10,12 @@ from forensix.errors import UsageError
 from forensix.evaluation.keys import content_hash
 from forensix.manifest import Manifest
 from forensix.models import ModelCard
-
-MOST_MARKS = 1000
-_DIGITS = 16
+from forensix.models.card import MARK_DIGITS, MOST_MARKS
 
 
 def marks(manifest: Manifest) -> list[str]:
-    """Return for each file the first digits of its SHA-256."""
-    return [content_hash(str(path))[:_DIGITS] for path in manifest.paths()]
+    """Return for each file its mark."""
+    return [content_hash(str(path))[:MARK_DIGITS] for path in manifest.paths()]
 
 
 def kept(*several: Iterable[str]) -> tuple[str, ...]:
