@@ -18,6 +18,7 @@ CONTENT = "sha256"
 THE_FILE = "the file itself"
 COLUMNS = ("component", "trained_on", "column", "value", "label", "n_files")
 _NAMING = ("source", "source_repo", "dataset", "generator", "method", "system", "family", "speaker")
+_MARKS = ("learnt_files", "stopping_files")
 _WORDS = {"real", "fake", "human", "camera", "none", "unknown", "train", "dev", "test", "male", "female"}
 _LEAST = 3
 
@@ -40,7 +41,8 @@ def find_overlap(table: pd.DataFrame, cards: Mapping[str, Any], sha256: Sequence
     """
     rows = []
     for component, card in cards.items():
-        sources = {str(entry.source): _names(str(entry.source)) for entry in getattr(card, "trained_on", ()) or ()}
+        seen = _of(card, "trained_on", "trained_on_before")
+        sources = {str(entry.source): _names(str(entry.source)) for entries in seen for entry in entries}
         for column in (name for name in _NAMING if name in table):
             counts = (
                 table[table[column].notna()].groupby([column, "label"], sort=False, observed=True).size().reset_index()
@@ -49,7 +51,7 @@ def find_overlap(table: pd.DataFrame, cards: Mapping[str, Any], sha256: Sequence
                 names = _names(str(value))
                 for source in (source for source, known in sources.items() if names & known):
                     rows.append((component, source, column, str(value), label, n))
-        marks = {mark for files in _marks(card) for mark in files}
+        marks = {mark for files in _of(card, *_MARKS) for mark in files}
         if marks and len(sha256):
             files = pd.DataFrame({CONTENT: list(sha256), "label": table["label"].to_numpy()}).dropna()
             files = files[files[CONTENT].str[:MARK_DIGITS].isin(marks)]
@@ -66,7 +68,7 @@ def untold(cards: Mapping[str, Any], overlap: pd.DataFrame) -> list[str]:
         f"The card of {name} tells {MOST_MARKS} of the files that it learnt from at most: more of these may be among"
         " them, which are not found."
         for name, card in cards.items()
-        if name in known and any(len(files) >= MOST_MARKS for files in _marks(card))
+        if name in known and any(len(files) >= MOST_MARKS for files in _of(card, *_MARKS))
     ]
 
 
@@ -93,8 +95,8 @@ def of_rows(overlap: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return counted[counted["n_files"] > 0].reset_index(drop=True)
 
 
-def _marks(card: Any) -> tuple[Sequence[str], ...]:
-    return tuple(getattr(card, name, ()) or () for name in ("learnt_files", "stopping_files"))
+def _of(card: Any, *names: str) -> list[Sequence[Any]]:
+    return [getattr(card, name, ()) or () for name in names]
 
 
 def _names(text: str) -> set[str]:

@@ -231,6 +231,8 @@ class ModelCard(_Record):
     parts: Parts | None = None
     """For face classifiers, in analyses. With it, bounds are of both together."""
     trained_on: tuple[TrainingSource, ...] = ()
+    trained_on_before: tuple[TrainingSource, ...] = ()
+    """What the model saw that it was trained from, and those before that one."""
     measured: tuple[Measurement, ...] = ()
     limits: str
     """What the model is blind to, in a sentence or two."""

@@ -60,6 +60,7 @@ def unmeasured(
             "steadiness": None,
             "fusion": None,
             "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
+            "trained_on_before": tuple(dict.fromkeys((*base.trained_on_before, *base.trained_on))),
             "measured": (),
             "limits": f"{too_few(split)}It knows what {len(set(learnt.groups.tolist()))} groups of one collection"
             " taught it, and was measured on groups of the same collection: on others it may do worse. "

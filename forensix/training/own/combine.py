@@ -27,6 +27,7 @@ from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, check_whole, free_name, slot_of
 from forensix.training.own.seen import check_unseen, marks, trained_files
+from forensix.training.own.seen import kept as kept_marks
 
 RULES = ("mean", "linear")
 STRENGTH = 1.0
@@ -92,6 +93,7 @@ def combine(
     _check_told(cards, digest)
     check_unseen(split.held_out, {card.name: trained_files(card) for card in cards}, "measure on")
     files = _to_fit_on(cards, split) if rule == "linear" else None
+    fitted_on = [] if files is None else marks(files)
     kept = [is_place(one) for one in members]
     network, recipe = build(cards), RECIPES[slot]
     with display(progress) as tell:
@@ -104,7 +106,7 @@ def combine(
             )
             _fit(network, logits, fake, weights)
         card = measured_on(
-            _card(called, slot, cards, kept, rule, network, split, task, seed, digest),
+            _card(called, slot, cards, kept, rule, network, split, fitted_on, task, seed, digest),
             lambda card: Ensemble(LoadedModel(card, network), detectors),
             recipe.logit,
             split.held_out,
@@ -181,11 +183,14 @@ def _card(
     rule: str,
     network: WeightedSum,
     split: Split,
+    fitted_on: Sequence[str],
     task: str,
     seed: int,
     digest: str,
 ) -> ModelCard:
     names = [card.name for card in cards]
+    seen = dict.fromkeys(source for card in cards for source in card.trained_on)
+    before = dict.fromkeys(source for card in cards for source in card.trained_on_before if source not in seen)
     terms = ", ".join(f"{weight:.3f} {one}" for weight, one in zip(network.weight.tolist(), names, strict=True))
     return ModelCard(
         name=name,
@@ -198,7 +203,8 @@ def _card(
         calibrated_on=f"{len(split.held_out)} files of groups held out, told apart by the column {split.group!r};"
         " a group counts as the root of its files, classes alike",
         pooling=cards[0].pooling,
-        trained_on=tuple(dict.fromkeys(source for card in cards for source in card.trained_on)),
+        trained_on=tuple(seen),
+        trained_on_before=tuple(before),
         limits=too_few(split) + " ".join(f"{card.name}: {_own_limits(card)}" for card in cards),
         licence=" ".join(f"{card.name}: {card.licence}" for card in cards),
         seed=seed,
@@ -206,6 +212,8 @@ def _card(
         f" --group {split.group} --seed {seed}",
         version=forensix.__version__,
         manifest_sha256=digest,
+        learnt_files=kept_marks(fitted_on, *(card.learnt_files for card in cards)),
+        stopping_files=kept_marks(*(card.stopping_files for card in cards)),
         weights=f"{name}.safetensors",
         sha256="",
     )

@@ -23,13 +23,15 @@ from forensix import Manifest, small
 from forensix.calibration import logit
 from forensix.cli import main
 from forensix.errors import ModelNotFound, UsageError
+from forensix.evaluation.overlap import find_overlap
 from forensix.metrics import auc
 from forensix.models import ModelCard, get_card, load_model
+from forensix.models.architectures.ensemble import build
 from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
 from forensix.training.own import material, run
 from forensix.training.own.card import too_few, unmeasured
-from forensix.training.own.combine import _to_fit_on
+from forensix.training.own.combine import _card, _to_fit_on
 from forensix.training.own.deal import Split, deal
 from forensix.training.own.seen import MOST_MARKS, kept
 from tests.models import zoo
@@ -96,6 +98,7 @@ def test_an_ensemble_is_a_folder_that_holds_its_own_members(
     scores = ensemble.score(files)
     assert auc(labels, scores) == 1
     each = np.stack([logit(forensix.load_detector(one).scores(files)) for one in members], axis=1)
+    assert set(trained[1].learnt_files) < set(card.learnt_files), "and what the rule was fitted on"
     weights = ensemble.network.module.weight.detach().numpy()
     combined = each @ weights + ensemble.network.module.bias.item()
     assert np.allclose(scores, ensemble.card.calibration.score(combined))
@@ -129,6 +132,29 @@ def test_nothing_is_measured_on_files_that_a_model_was_trained_on(
     with pytest.raises(UsageError, match=sentence):
         forensix.train(manifest, TASK, tmp_path / "out", base=trained[0], **options)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_ensemble_says_what_its_members_were_trained_on_and_before_that() -> None:
+    shipped, files = get_card("forensix-image"), deal(turned(), None, 0)
+    own = shipped.model_copy(
+        update={
+            "name": "own",
+            "trained_on": (shipped.trained_on[0].model_copy(update={"source": "mine"}),),
+            "trained_on_before": shipped.trained_on,
+            "learnt_files": ("a", "c"),
+            "stopping_files": ("b",),
+        }
+    )
+    other = own.model_copy(update={"name": "other", "learnt_files": ("d",)})
+
+    def card_of(*cards: ModelCard) -> ModelCard:
+        return _card("both", "image_detector", cards, [True, True], "mean", build(cards), files, ["e"], TASK, 0, "")
+
+    card = card_of(own, other)
+    assert card.trained_on == own.trained_on and card.trained_on_before == shipped.trained_on
+    assert card.learnt_files == ("a", "c", "d", "e") and card.stopping_files == ("b",)
+    card = card_of(shipped, own)
+    assert card.trained_on == (*shipped.trained_on, *own.trained_on) and card.trained_on_before == ()
 
 
 def test_a_rule_is_fitted_on_files_that_no_member_learnt_from(trained: tuple[Path, ModelCard]) -> None:
@@ -190,6 +216,11 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     card = unmeasured(base, "own", split, learnt, "face_manipulation", "", "--steps 1", seed=0)
     assert all(getattr(card, name) is None for name in fitted)
     assert not card.measured
+    assert card.trained_on_before == base.trained_on and sum(one.n for one in card.trained_on) == len(files)
+    again = unmeasured(card, "next", split, learnt, "face_manipulation", "", "--steps 1", seed=0)
+    assert again.trained_on_before == (*base.trained_on, *card.trained_on)
+    listed = files.table.assign(source=[base.trained_on[0].source, *["elsewhere"] * (len(files) - 1)])
+    assert find_overlap(listed, {"next": again})["trained_on"].tolist() == [base.trained_on[0].source]
     assert card.limits.startswith("Its bounds and figures rest on 4 real and 4 fake files held out")
     assert f"whose card says of itself, forensix-face: {base.limits}" in card.limits, "and not of the new one"
 
