@@ -10,7 +10,7 @@ from forensix.models import ModelCard
 from forensix.training.own.deal import Split, groups_of
 from forensix.training.own.material import Material
 from forensix.training.own.measure import trained_on
-from forensix.training.own.seen import kept, marks
+from forensix.training.own.seen import kept
 
 OF_BASE = "It was trained from another, whose card says of itself,"
 """Begins what the limits of such a model quote."""
@@ -35,6 +35,7 @@ def unmeasured(
     name: str,
     split: Split,
     learnt: Material,
+    stopping: Material,
     task: str,
     digest: str,
     options: str,
@@ -71,8 +72,8 @@ def unmeasured(
             f" --seed {seed} {options}",
             "version": forensix.__version__,
             "manifest_sha256": digest,
-            "learnt_files": kept(marks(split.learnt), base.learnt_files),
-            "stopping_files": kept(marks(split.stopping), base.stopping_files),
+            "learnt_files": kept(learnt.marks, base.learnt_files),
+            "stopping_files": kept(stopping.marks, base.stopping_files),
             "weights": f"{name}.safetensors",
             "url": None,
             "hash_from": "file",

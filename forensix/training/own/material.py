@@ -1,6 +1,8 @@
 """Decoded files of a training run, kept as arrays: read once, in the sandbox, and found again by a run that goes on.
 
-A file that cannot be used is remembered with the reason; a folder that is full leaves nothing half behind.
+They are found, and what chance draws of each is drawn, by what the files hold, so that a copy of them in another folder
+gives the same model. A file that cannot be used is remembered with the reason; a folder that is full leaves nothing
+half behind.
 """
 
 import hashlib
@@ -15,7 +17,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from forensix.errors import InputError, UsageError
+from forensix.evaluation.keys import content_hash
 from forensix.manifest import Manifest
+from forensix.models.card import MARK_DIGITS
 
 Arrays = tuple[NDArray[Any], ...]
 Read = Callable[[Path, np.random.Generator], Arrays]
@@ -32,6 +36,8 @@ class Material:
     groups: NDArray[np.str_]
     refused: tuple[str, ...]
     """A sentence for each file that cannot be used."""
+    marks: tuple[str, ...] = ()
+    """Of each file that can."""
 
     def __len__(self) -> int:
         return len(self.files)
@@ -59,17 +65,20 @@ def gather(
 
     Raises
     ------
+    InputNotFound
+        A file cannot be read at all.
     UsageError
         A class is left without a file that can be used.
     OSError
         The disk is full; what was decoded before stays.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files, fake, names, refused = [], [], [], []
+    files, fake, names, refused, marks = [], [], [], [], []
     for n, (path, is_fake, group) in enumerate(zip(manifest.paths(), manifest.is_fake(), groups, strict=True)):
         tell(n)
-        state = path.stat()
-        key = hashlib.sha256(f"{form}\n{path.absolute()}\n{state.st_size}\n{state.st_mtime_ns}".encode()).hexdigest()
+        content = content_hash(str(path))
+        # Raw sound is known by its name alone.
+        key = hashlib.sha256(f"{form}\n{content}{path.suffix.lower()}".encode()).hexdigest()
         target = folder / f"{key[:32]}.npz"
         if not target.exists():
             _store(target, _decoded(path, read, int(key[:8], 16)))
@@ -80,12 +89,13 @@ def gather(
         files.append(target)
         fake.append(bool(is_fake))
         names.append(group)
+        marks.append(content[:MARK_DIGITS])
     if len(set(fake)) < 2:
         what = "fake" if False in fake else "real"
         raise UsageError(
             f"none of the {what} files of this part can be used; the first one: {refused[0] if refused else 'none'}"
         )
-    return Material(tuple(files), np.array(fake), np.array(names), tuple(refused))
+    return Material(tuple(files), np.array(fake), np.array(names), tuple(refused), tuple(marks))
 
 
 def _decoded(path: Path, read: Read, seed: int) -> Arrays:

@@ -132,7 +132,7 @@ def train(
     degradations
         What held-out files are measured after, each ``"name=strength"`` or ``"name"`` (`forensix.perturb`).
     seed
-        Of all that is drawn. On one machine the same seed and files give the same weights.
+        Of all that is drawn. On one machine the same seed and files give the same weights, wherever the files lie.
     progress
         As for `forensix.analyze`.
 
@@ -190,7 +190,9 @@ def train(
         digest = digest_of(listed)
         run = repr((digest, model.card.sha256, split.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
-        card = unmeasured(recipe.card, called, split, learnt, task, digest, settings.options, seed=settings.seed)
+        card = unmeasured(
+            recipe.card, called, split, learnt, stopping, task, digest, settings.options, seed=settings.seed
+        )
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
             card,

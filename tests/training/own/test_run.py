@@ -213,11 +213,11 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     assert all(getattr(base, name) is not None for name in fitted)
     learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), ())
     split = Split(files, files, files, "path")
-    card = unmeasured(base, "own", split, learnt, "face_manipulation", "", "--steps 1", seed=0)
+    card = unmeasured(base, "own", split, learnt, learnt, "face_manipulation", "", "--steps 1", seed=0)
     assert all(getattr(card, name) is None for name in fitted)
     assert not card.measured
     assert card.trained_on_before == base.trained_on and sum(one.n for one in card.trained_on) == len(files)
-    again = unmeasured(card, "next", split, learnt, "face_manipulation", "", "--steps 1", seed=0)
+    again = unmeasured(card, "next", split, learnt, learnt, "face_manipulation", "", "--steps 1", seed=0)
     assert again.trained_on_before == (*base.trained_on, *card.trained_on)
     listed = files.table.assign(source=[base.trained_on[0].source, *["elsewhere"] * (len(files) - 1)])
     assert find_overlap(listed, {"next": again})["trained_on"].tolist() == [base.trained_on[0].source]
@@ -332,6 +332,18 @@ def test_a_class_whose_files_are_all_broken_is_told_with_the_first_reason(tmp_pa
                 path.write_bytes(b"no picture")
     with pytest.raises(UsageError, match=r"none of the fake files .*the first one: 0.jpg|none of the fake files"):
         forensix.train(tmp_path / "data", TASK, tmp_path / "out")
+
+
+def test_the_same_files_in_another_folder_give_the_same_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "measured_on", lambda card, *_: card)
+    weights = []
+    for name in ("here", "there"):
+        shutil.copytree(small.folder("images"), tmp_path / name, copy_function=shutil.copyfile)  # with times of its own
+        forensix.train(tmp_path / name, TASK, tmp_path / name / "own", steps=2, batch_size=2)
+        weights.append(load_model(tmp_path / name / "own").module.state_dict())
+    assert all(torch.equal(one, weights[1][key]) for key, one in weights[0].items())
 
 
 def test_a_full_disk_ends_it_and_what_was_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
