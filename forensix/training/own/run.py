@@ -1,5 +1,6 @@
 """From a manifest of your own to a model: deal, decode, train, calibrate, set the bounds, write weights and card."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -188,7 +189,8 @@ def train(
             )
         )
         digest = digest_of(listed)
-        run = repr((digest, model.card.sha256, split.group, settings, forensix.__version__))
+        held = hashlib.sha256(repr((learnt.marks, stopping.marks)).encode()).hexdigest()
+        run = repr((digest, held, model.card.sha256, split.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
         card = unmeasured(
             recipe.card, called, split, learnt, stopping, task, digest, settings.options, seed=settings.seed

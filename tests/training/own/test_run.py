@@ -346,6 +346,26 @@ def test_the_same_files_in_another_folder_give_the_same_weights(
     assert all(torch.equal(one, weights[1][key]) for key, one in weights[0].items())
 
 
+def test_a_training_does_not_go_on_with_files_that_were_changed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(card: ModelCard, *_: object) -> ModelCard:
+        raise UsageError("ended here")
+
+    monkeypatch.setattr(run, "measured_on", measured)
+    shutil.copytree(small.folder("images"), tmp_path / "data")
+
+    def ends_with(sentence: str) -> None:
+        with pytest.raises(UsageError, match=sentence):
+            forensix.train(tmp_path / "data", TASK, tmp_path / "own", steps=2, batch_size=2)
+
+    ends_with("ended here")
+    ends_with("ended here")  # it goes on, and there is nothing left to learn
+    learnt = deal(Manifest.read(tmp_path / "data"), None, 0).learnt.paths()[0]
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (300, 300, 3), np.uint8)).save(learnt)
+    ends_with("holds an unfinished training with other data or settings")
+
+
 def test_a_full_disk_ends_it_and_what_was_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = 0
     whole = np.savez
