@@ -72,6 +72,12 @@ def untold(cards: Mapping[str, Any], overlap: pd.DataFrame) -> list[str]:
     ]
 
 
+def sources_named(overlap: pd.DataFrame) -> str:
+    """Return the first three training sources of an overlap, and how many more there are."""
+    sources = list(dict.fromkeys(overlap.loc[overlap["column"] != CONTENT, "trained_on"]))
+    return f"{', '.join(sources[:3])}{f' and {len(sources) - 3} more' if len(sources) > 3 else ''}"
+
+
 def files_seen(table: pd.DataFrame, overlap: pd.DataFrame, component: str) -> "pd.Series[bool]":
     """Return which rows of scores are of a file, or from a source, that a component was trained on."""
     trained_on = pd.Series(False, index=table.index)

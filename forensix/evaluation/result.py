@@ -13,7 +13,7 @@ from forensix.errors import UsageError
 from forensix.evaluation import displays, output, summary, tables
 from forensix.evaluation.cautions import cautions
 from forensix.evaluation.conditions import need, text
-from forensix.evaluation.overlap import COLUMNS, CONTENT, files_seen, of_rows
+from forensix.evaluation.overlap import COLUMNS, CONTENT, files_seen, of_rows, sources_named
 
 _METRICS = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
 
@@ -223,10 +223,8 @@ class Evaluation:
                     f"{name} was trained on {n} of these files: its figures flatter it; unseen() leaves them out."
                 )
             if n := self._n_seen(known[~by_content], name):
-                sources = list(dict.fromkeys(known.loc[~by_content, "trained_on"]))
-                more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
                 sentences.append(
-                    f"{name} was trained on the sources of {n} of these files ({', '.join(sources[:3])}{more}): its"
+                    f"{name} was trained on the sources of {n} of these files ({sources_named(known)}): its"
                     " figures flatter it; unseen() leaves them out."
                 )
         return sentences

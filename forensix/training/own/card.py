@@ -87,3 +87,8 @@ def unmeasured(
 def digest_of(manifest: Manifest) -> str:
     """Return the sha256 of a manifest's table as CSV."""
     return hashlib.sha256(manifest.table.to_csv(index=False).encode()).hexdigest()
+
+
+def saying_first(card: ModelCard, sentences: str) -> ModelCard:
+    """Return the card whose limits begin with sentences, which have a space behind them."""
+    return card.model_copy(update={"limits": f"{sentences}{card.limits}"})

@@ -22,11 +22,11 @@ from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
 from forensix.models.registry import with_article
 from forensix.models.store import checked_weights, is_place, write_card
 from forensix.progress import Progress, display
-from forensix.training.own.card import OF_BASE, digest_of, too_few
+from forensix.training.own.card import OF_BASE, digest_of, saying_first, too_few
 from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, check_whole, free_name, slot_of
-from forensix.training.own.seen import check_unseen, marks, trained_files
+from forensix.training.own.seen import check_unseen, marks, trained_files, warn_of_sources
 from forensix.training.own.seen import kept as kept_marks
 
 RULES = ("mean", "linear")
@@ -92,6 +92,7 @@ def combine(
     digest = digest_of(whole)
     _check_told(cards, digest)
     check_unseen(split.held_out, {card.name: trained_files(card) for card in cards}, "measure on")
+    told = warn_of_sources(split.held_out, cards)
     files = _to_fit_on(cards, split) if rule == "linear" else None
     fitted_on = [] if files is None else marks(files)
     kept = [is_place(one) for one in members]
@@ -119,7 +120,7 @@ def combine(
     for place, member, is_kept in zip(members, cards, kept, strict=True):
         if is_kept:
             _copy(place, member, folder / MEMBERS / member.name)
-    return save_model(card, network, folder)
+    return save_model(saying_first(card, told), network, folder)
 
 
 def _check(cards: Sequence[ModelCard], slot: str) -> None:

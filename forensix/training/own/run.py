@@ -25,14 +25,14 @@ from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.task import check_names, load_task
 from forensix.training.loop import Plan, cosine, fit
-from forensix.training.own.card import digest_of, unmeasured
+from forensix.training.own.card import digest_of, saying_first, unmeasured
 from forensix.training.own.deal import deal, groups_of
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material, gather
 from forensix.training.own.measure import measured_on
 from forensix.training.own.pictures import Pictures, WholePictures
 from forensix.training.own.recipe import Batch, Recipe
-from forensix.training.own.seen import check_unseen, trained_files
+from forensix.training.own.seen import check_unseen, trained_files, warn_of_sources
 from forensix.training.own.voices import Voices
 
 RECIPES: dict[str, type[Recipe]] = {one.slot: one for one in (Pictures, Voices, Faces)}
@@ -170,6 +170,7 @@ def train(
     if model.card.architecture == "ensemble":
         raise UsageError(f"{model.card.name} combines others: train one of these, and combine them anew")
     check_unseen(split.held_out, {model.card.name: trained_files(model.card)}, "measure on")
+    told = warn_of_sources(split.held_out, [model.card])
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
     recipe = recipe_of(model)
@@ -206,6 +207,7 @@ def train(
             recipe.degradations if degradations is None else tuple(degradations),
             lambda said, share: tell(task, said, 0.8 + 0.2 * share),
         )
+    card = saying_first(card, told)
     # The card comes last: a folder with a card is a model.
     os.replace(work / card.weights, folder / card.weights)
     write_card(card, folder)

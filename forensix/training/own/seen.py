@@ -4,13 +4,17 @@ A card keeps so many marks of files at most, the smallest ones: they are as good
 recognised by them where it is larger than that, but no single file of it.
 """
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 
 from forensix.errors import UsageError
 from forensix.evaluation.keys import content_hash
+from forensix.evaluation.overlap import files_seen, find_overlap, sources_named
 from forensix.manifest import Manifest
 from forensix.models import ModelCard
 from forensix.models.card import MARK_DIGITS, MOST_MARKS
+
+_LOG = logging.getLogger(__name__)
 
 
 def marks(manifest: Manifest) -> list[str]:
@@ -37,3 +41,21 @@ def check_unseen(files: Manifest, seen: Mapping[str, Collection[str]], use: str)
                 f"{name} was trained on {len(shared)} of the {len(files)} files to {use}, {shared[0]} among them: leave"
                 " them out of the manifest, or have it split as for that training, by the same group and seed"
             )
+
+
+def warn_of_sources(held_out: Manifest, cards: Iterable[ModelCard]) -> str:
+    """Return for the limits of a card, with a space behind, and log, which models know the sources of files held out.
+
+    Their files may be others than those that were learnt from, so such a collection is measured on all the same.
+    """
+    told = ""
+    for card in cards:
+        overlap = find_overlap(held_out.table, {card.name: card})
+        if n := int(files_seen(held_out.table, overlap, card.name).sum()):
+            sentence = (
+                f"{card.name} was trained on the sources of {n} of the {len(held_out)} files held out"
+                f" ({sources_named(overlap)}): bounds and figures flatter what is made of it."
+            )
+            _LOG.warning(sentence)
+            told += f"{sentence} "
+    return told

@@ -29,6 +29,7 @@ from forensix.models import ModelCard, get_card, load_model
 from forensix.models.architectures.ensemble import build
 from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
+from forensix.training.own import combine as combining
 from forensix.training.own import material, run
 from forensix.training.own.card import too_few, unmeasured
 from forensix.training.own.combine import _card, _to_fit_on
@@ -364,6 +365,28 @@ def test_a_training_does_not_go_on_with_files_that_were_changed_meanwhile(
     learnt = deal(Manifest.read(tmp_path / "data"), None, 0).learnt.paths()[0]
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (300, 300, 3), np.uint8)).save(learnt)
     ends_with("holds an unfinished training with other data or settings")
+
+
+def test_it_is_told_that_the_model_it_is_made_of_knows_the_sources_of_files_held_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for module in (run, combining):
+        monkeypatch.setattr(module, "measured_on", lambda card, *_: card)
+    manifest = Manifest.read(small.folder("images"))
+    known = get_card("forensix-image").trained_on[0].source
+    listed = Manifest(manifest.table.assign(source=known), manifest.root)
+    n = len(deal(listed, "group_id", 0).held_out)
+    sentence = f"forensix-image was trained on the sources of {n} of the {n} files held out ({known}): bounds and"
+    card = forensix.train(listed, TASK, tmp_path / "own", steps=1, batch_size=2)
+    assert card.limits.startswith(sentence) and sentence in caplog.text
+    caplog.clear()
+    card = forensix.combine(["forensix-image", tmp_path / "own"], listed, TASK, tmp_path / "both")
+    for name in ("forensix-image", "own"):
+        said = sentence.replace("forensix-image was", f"{name} was")
+        assert said in card.limits and said in caplog.text, "the second began as the first"
+    caplog.clear()
+    assert "the sources of" not in forensix.train(manifest, TASK, tmp_path / "other", steps=1, batch_size=2).limits
+    assert not caplog.text
 
 
 def test_a_full_disk_ends_it_and_what_was_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
