@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if file := _taken_for_an_option(arguments):
         words = f"{file} is a file here, and begins as options do: write ./{file}, and ./* for all files"
         parser.exit(2, complaint(f"{words}; move it to give the option of that name"))
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(arguments, argparse.Namespace(words=tuple(arguments)))
     # What is loaded stays: it is seldom looked through for garbage, and not when the interpreter ends.
     gc.set_threshold(10_000, 20, 20)
     atexit.register(gc.freeze)

@@ -55,6 +55,7 @@ def _train(options: argparse.Namespace) -> int:
     from forensix.models.placement import share_cores
 
     share_cores()
+    from forensix.training.own.card import command_of
     from forensix.training.own.run import train
 
     manifest = Manifest.read(options.manifest, root=options.root, labels=labels_of(options.label))
@@ -72,6 +73,7 @@ def _train(options: argparse.Namespace) -> int:
         all_layers=options.all_layers,
         seed=options.seed,
         progress=True if sys.stderr.isatty() else _lines(),
+        command=command_of(["forensix", *options.words]),
     )
     _show(card, options)
     return 0
@@ -83,6 +85,7 @@ def _combine(options: argparse.Namespace) -> int:
     from forensix.models.placement import share_cores
 
     share_cores()
+    from forensix.training.own.card import command_of
     from forensix.training.own.combine import combine
 
     card = combine(
@@ -96,6 +99,7 @@ def _combine(options: argparse.Namespace) -> int:
         device=options.device,
         seed=options.seed,
         progress=True if sys.stderr.isatty() else _lines(),
+        command=command_of(["forensix", *options.words]),
     )
     print(f"rule: {card.preprocessing['rule']}")
     _show(card, options)

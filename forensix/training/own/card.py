@@ -1,6 +1,10 @@
 """The card of a model of your own before anything is measured: what it was made of, and how to make it again."""
 
 import hashlib
+import os
+import re
+import shlex
+from collections.abc import Iterable
 
 import forensix
 from forensix.evaluation.cautions import LEAST_GROUPS
@@ -36,16 +40,12 @@ def unmeasured(
     split: Split,
     learnt: Material,
     stopping: Material,
-    task: str,
+    command: str,
     digest: str,
-    options: str,
     *,
     seed: int,
 ) -> ModelCard:
-    """Return the card before anything is measured; of the base what feeds the network stays.
-
-    ``options`` are those of the command that say how it learnt.
-    """
+    """Return the card before anything is measured; of the base what feeds the network stays."""
     alone = " (every file by itself: figures flatter where files have something in common)"
     return base.model_copy(
         update={
@@ -68,8 +68,7 @@ def unmeasured(
             f"{OF_BASE} {base.name}: {base.limits}",
             "licence": f"{base.licence} And what the files of its training demand.",
             "seed": seed,
-            "command": f"forensix train MANIFEST --task {task} --output {name} --base {base.name} --group {split.group}"
-            f" --seed {seed} {options}",
+            "command": command,
             "version": forensix.__version__,
             "manifest_sha256": digest,
             "learnt_files": kept(learnt.marks, base.learnt_files),
@@ -92,3 +91,25 @@ def digest_of(manifest: Manifest) -> str:
 def saying_first(card: ModelCard, sentences: str) -> ModelCard:
     """Return the card whose limits begin with sentences, which have a space behind them."""
     return card.model_copy(update={"limits": f"{sentences}{card.limits}"})
+
+
+def command_of(words: Iterable[str | os.PathLike[str]]) -> str:
+    """Return words of a command as a card keeps them, without what tells of a machine or lets into another one.
+
+    Of an absolute path the last part is left, and of a link neither a password nor a query.
+
+    Examples
+    --------
+    >>> command_of(["forensix", "train", "/home/me/clips", "--base=./mine", "--label", "1=fake"])
+    'forensix train PATH/clips --base=./mine --label 1=fake'
+    """
+    return shlex.join(_plain(os.fspath(word)) for word in words)
+
+
+def _plain(word: str) -> str:
+    option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
+    if "://" in value:
+        value = re.sub(r"://[^/]*@", "://", value).partition("?")[0]
+    elif os.path.isabs(value):
+        value = os.path.join("PATH", os.path.basename(os.path.normpath(value)))
+    return f"{option}{equals}{value}"

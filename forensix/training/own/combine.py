@@ -22,7 +22,7 @@ from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
 from forensix.models.registry import with_article
 from forensix.models.store import checked_weights, is_place, write_card
 from forensix.progress import Progress, display
-from forensix.training.own.card import OF_BASE, digest_of, saying_first, too_few
+from forensix.training.own.card import OF_BASE, command_of, digest_of, saying_first, too_few
 from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, check_whole, free_name, slot_of
@@ -47,6 +47,7 @@ def combine(
     degradations: Collection[str] | None = None,
     seed: int = 0,
     progress: Progress | bool | None = None,
+    command: str | None = None,
 ) -> ModelCard:
     """Make one detector of several, and return its card.
 
@@ -60,7 +61,7 @@ def combine(
         Two or more names or paths of detectors of the task.
     rule
         ``"mean"`` of the members' calibrated logits, or ``"linear"``: a weighted sum, fitted by logistic regression.
-    manifest, task, output, name, group, device, degradations, seed, progress
+    manifest, task, output, name, group, device, degradations, seed, progress, command
         As for `train`.
 
     Raises
@@ -97,6 +98,12 @@ def combine(
     fitted_on = [] if files is None else marks(files)
     kept = [is_place(one) for one in members]
     network, recipe = build(cards), RECIPES[slot]
+    said = command or command_of(
+        (
+            *("forensix", "combine", *members, "--manifest", "MANIFEST", "--task", task, "--output", output),
+            *("--name", called, "--rule", rule, "--group", split.group, "--device", device, "--seed", str(seed)),
+        )
+    )
     with display(progress) as tell:
         if files is not None:
             logits, fake, weights = judged(
@@ -107,7 +114,7 @@ def combine(
             )
             _fit(network, logits, fake, weights)
         card = measured_on(
-            _card(called, slot, cards, kept, rule, network, split, fitted_on, task, seed, digest),
+            _card(called, slot, cards, kept, rule, network, split, fitted_on, said, seed, digest),
             lambda card: Ensemble(LoadedModel(card, network), detectors),
             recipe.logit,
             split.held_out,
@@ -185,7 +192,7 @@ def _card(
     network: WeightedSum,
     split: Split,
     fitted_on: Sequence[str],
-    task: str,
+    command: str,
     seed: int,
     digest: str,
 ) -> ModelCard:
@@ -209,8 +216,7 @@ def _card(
         limits=too_few(split) + " ".join(f"{card.name}: {_own_limits(card)}" for card in cards),
         licence=" ".join(f"{card.name}: {card.licence}" for card in cards),
         seed=seed,
-        command=f"forensix combine {' '.join(names)} --manifest MANIFEST --task {task} --output {name} --rule {rule}"
-        f" --group {split.group} --seed {seed}",
+        command=command,
         version=forensix.__version__,
         manifest_sha256=digest,
         learnt_files=kept_marks(fitted_on, *(card.learnt_files for card in cards)),

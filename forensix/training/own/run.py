@@ -25,7 +25,7 @@ from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.task import check_names, load_task
 from forensix.training.loop import Plan, cosine, fit
-from forensix.training.own.card import digest_of, saying_first, unmeasured
+from forensix.training.own.card import command_of, digest_of, saying_first, unmeasured
 from forensix.training.own.deal import deal, groups_of
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material, gather
@@ -64,11 +64,11 @@ class Settings:
             raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
 
     @property
-    def options(self) -> str:
-        """The options of the command ``forensix train`` that say the same, the seed apart."""
-        told = {"steps": self.steps, "batch-size": self.batch_size, "rate": self.rate}
-        words = [f"--{name} {value}" for name, value in told.items() if value is not None]
-        return " ".join([*words, *(["--all-layers"] if self.all_layers else [])])
+    def options(self) -> list[str]:
+        """The options of the command ``forensix train`` that say the same."""
+        told = {"seed": self.seed, "steps": self.steps, "batch-size": self.batch_size, "rate": self.rate}
+        words = [word for name, value in told.items() if value is not None for word in (f"--{name}", str(value))]
+        return [*words, *(["--all-layers"] if self.all_layers else [])]
 
 
 def check_whole(name: str, value: int, least: int, *, of: int = 1) -> None:
@@ -94,6 +94,7 @@ def train(
     degradations: Collection[str] | None = None,
     seed: int = 0,
     progress: Progress | bool | None = None,
+    command: str | None = None,
 ) -> ModelCard:
     """Train a detector on files of your own, and return its card.
 
@@ -136,6 +137,8 @@ def train(
         Of all that is drawn. On one machine the same seed and files give the same weights, wherever the files lie.
     progress
         As for `forensix.analyze`.
+    command
+        What the card says that makes the model again; by default the ``forensix train`` that does the same.
 
     Raises
     ------
@@ -193,9 +196,13 @@ def train(
         held = hashlib.sha256(repr((learnt.marks, stopping.marks)).encode()).hexdigest()
         run = repr((digest, held, model.card.sha256, split.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
-        card = unmeasured(
-            recipe.card, called, split, learnt, stopping, task, digest, settings.options, seed=settings.seed
+        said = command or command_of(
+            (
+                *("forensix", "train", "MANIFEST", "--task", task, "--output", output, "--name", called),
+                *("--base", started_from, "--group", split.group, "--device", device, *settings.options),
+            )
         )
+        card = unmeasured(recipe.card, called, split, learnt, stopping, said, digest, seed=settings.seed)
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
             card,

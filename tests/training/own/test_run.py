@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -73,7 +74,10 @@ def test_files_may_lie_in_another_folder_than_their_list(tmp_path: Path, capsys:
     assert "--root" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="0"):
         main([*command, "--root", str(folder)])
-    assert get_card(tmp_path / "mine").component == "image_detector"
+    card = get_card(tmp_path / "mine")
+    assert card.component == "image_detector"
+    said = f"forensix train PATH/list.csv --task {TASK} --output PATH/mine --steps 2 --root PATH/{folder.name}"
+    assert card.command == said and str(tmp_path) not in card.model_dump_json()
     assert (tmp_path / "mine" / "work").is_dir(), "a folder of the user's own"
 
 
@@ -149,7 +153,7 @@ def test_an_ensemble_says_what_its_members_were_trained_on_and_before_that() -> 
     other = own.model_copy(update={"name": "other", "learnt_files": ("d",)})
 
     def card_of(*cards: ModelCard) -> ModelCard:
-        return _card("both", "image_detector", cards, [True, True], "mean", build(cards), files, ["e"], TASK, 0, "")
+        return _card("both", "image_detector", cards, [True, True], "mean", build(cards), files, ["e"], "", 0, "")
 
     card = card_of(own, other)
     assert card.trained_on == own.trained_on and card.trained_on_before == shipped.trained_on
@@ -214,11 +218,11 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     assert all(getattr(base, name) is not None for name in fitted)
     learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), ())
     split = Split(files, files, files, "path")
-    card = unmeasured(base, "own", split, learnt, learnt, "face_manipulation", "", "--steps 1", seed=0)
+    card = unmeasured(base, "own", split, learnt, learnt, "", "", seed=0)
     assert all(getattr(card, name) is None for name in fitted)
     assert not card.measured
     assert card.trained_on_before == base.trained_on and sum(one.n for one in card.trained_on) == len(files)
-    again = unmeasured(card, "next", split, learnt, learnt, "face_manipulation", "", "--steps 1", seed=0)
+    again = unmeasured(card, "next", split, learnt, learnt, "", "", seed=0)
     assert again.trained_on_before == (*base.trained_on, *card.trained_on)
     listed = files.table.assign(source=[base.trained_on[0].source, *["elsewhere"] * (len(files) - 1)])
     assert find_overlap(listed, {"next": again})["trained_on"].tolist() == [base.trained_on[0].source]
@@ -246,6 +250,8 @@ def test_the_card_says_what_it_was_made_of_and_how_it_was_measured(trained: tupl
     assert sorted(path.name for path in folder.iterdir()) == ["turned.json", "turned.safetensors"]
     provenance = json.loads((folder / "turned.json").read_text())
     assert provenance["manifest_sha256"] and provenance["version"] == forensix.__version__ and provenance["seed"] == 0
+    options = "--name turned --base forensix-image --group group_id --device cpu --seed 0 --steps 150"
+    assert card.command == f"forensix train MANIFEST --task {TASK} --output PATH/turned {options}"
     assert sum(one.n for one in card.trained_on) == 4 and {one.label for one in card.trained_on} == {"real", "fake"}
     assert card.calibration is not None and card.inconclusive is not None
     assert card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
@@ -387,6 +393,31 @@ def test_it_is_told_that_the_model_it_is_made_of_knows_the_sources_of_files_held
     caplog.clear()
     assert "the sources of" not in forensix.train(manifest, TASK, tmp_path / "other", steps=1, batch_size=2).limits
     assert not caplog.text
+
+
+def test_the_command_of_a_card_makes_the_model_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in (run, combining):
+        monkeypatch.setattr(module, "measured_on", lambda card, *_: card)
+    monkeypatch.chdir(tmp_path)
+    manifest = Manifest.read(small.folder("images"))
+    words = manifest.table["label"].map({"real": "0", "fake": "it's made"})
+    manifest.table.assign(label=words).to_csv("list.csv", index=False)
+    shutil.copytree(manifest.root, "pictures")
+    labels = ["--root", "pictures", "--label", "0=real", "--label", "it's made=fake"]
+    train = ["forensix", "train", "list.csv", "--task", TASK, "--steps", "1", *labels, "--output"]
+    combine = ["forensix", "combine", "forensix-image", "./second", "--manifest", "list.csv", "--task", TASK, *labels]
+    for command in ([*train, "first"], [*train, "second", "--base", "./first"], [*combine, "--output=both"]):
+        with pytest.raises(SystemExit, match="0"):
+            main(command[1:])
+    assert shlex.split(get_card(Path("second")).command) == [*train, "second", "--base", "./first"]
+    assert shlex.split(get_card(Path("both")).command) == [*combine, "--output=both"]
+    again = shlex.split(get_card(Path("first")).command)
+    shutil.move("first", "before")
+    with pytest.raises(SystemExit, match="0"):
+        main(again[1:])
+    assert get_card(Path("first")) == get_card(Path("before"))
 
 
 def test_a_full_disk_ends_it_and_what_was_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
