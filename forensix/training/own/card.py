@@ -46,6 +46,11 @@ def unmeasured(
     seed: int,
 ) -> ModelCard:
     """Return the card before anything is measured; of the base what feeds the network stays."""
+    used = Manifest(
+        split.learnt.table[~split.learnt.table["path"].isin(list(learnt.refused))],
+        split.learnt.root,
+        split.learnt.outside,
+    )
     alone = " (every file by itself: figures flatter where files have something in common)"
     return base.model_copy(
         update={
@@ -60,7 +65,7 @@ def unmeasured(
             "detail_gap": None,
             "steadiness": None,
             "fusion": None,
-            "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
+            "trained_on": trained_on(used, groups_of(used, split.group), used.is_fake()),
             "trained_on_before": tuple(dict.fromkeys((*base.trained_on_before, *base.trained_on))),
             "measured": (),
             "limits": f"{too_few(split)}It knows what {len(set(learnt.groups.tolist()))} groups of one collection"

@@ -28,6 +28,7 @@ from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, check_whole, free_name, slot_of
 from forensix.training.own.seen import check_unseen, marks, trained_files, warn_of_sources
 from forensix.training.own.seen import kept as kept_marks
+from forensix.training.own.unusable import Asked
 
 RULES = ("mean", "linear")
 STRENGTH = 1.0
@@ -106,17 +107,20 @@ def combine(
     )
     with display(progress) as tell:
         if files is not None:
+            logit = Asked(recipe.logit, files)
             logits, fake, weights = judged(
-                lambda path: [_calibrated(one, recipe.logit(one, path)) for one in detectors],
+                lambda path: [_calibrated(one, logit(one, path)) for one in detectors],
                 files,
                 groups_of(files, split.group),
                 lambda done: tell(task, f"fitting the rule on {len(files)} files", 0.4 * done),
             )
             _fit(network, logits, fake, weights)
+            told += logit.warn("to fit the rule on")
+        logit = Asked(recipe.logit, split.held_out)
         card = measured_on(
             _card(called, slot, cards, kept, rule, network, split, fitted_on, said, seed, digest),
             lambda card: Ensemble(LoadedModel(card, network), detectors),
-            recipe.logit,
+            logit,
             split.held_out,
             groups_of(split.held_out, split.group),
             task,
@@ -127,7 +131,7 @@ def combine(
     for place, member, is_kept in zip(members, cards, kept, strict=True):
         if is_kept:
             _copy(place, member, folder / MEMBERS / member.name)
-    return save_model(saying_first(card, told), network, folder)
+    return save_model(saying_first(card, told + logit.warn("held out")), network, folder)
 
 
 def _check(cards: Sequence[ModelCard], slot: str) -> None:

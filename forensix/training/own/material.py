@@ -1,12 +1,12 @@
 """Decoded files of a training run, kept as arrays: read once, in the sandbox, and found again by a run that goes on.
 
-They are found, and what chance draws of each is drawn, by what the files hold, so that a copy of them in another folder
-gives the same model. A file that cannot be used is remembered with the reason; a folder that is full leaves nothing
-half behind.
+They are found, and what chance draws of each is drawn, by what the files hold and how the manifest calls them, so that
+a copy of both in another folder gives the same model. A file that cannot be used is remembered with the reason; a
+folder that is full leaves nothing half behind.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -34,8 +34,8 @@ class Material:
     files: tuple[Path, ...]
     fake: NDArray[np.bool_]
     groups: NDArray[np.str_]
-    refused: tuple[str, ...]
-    """A sentence for each file that cannot be used."""
+    refused: Mapping[str, str]
+    """Why a file cannot be used, by its path in the manifest."""
     marks: tuple[str, ...] = ()
     """Of each file that can."""
 
@@ -65,26 +65,29 @@ def gather(
 
     Raises
     ------
-    InputNotFound
-        A file cannot be read at all.
     UsageError
         A class is left without a file that can be used.
     OSError
         The disk is full; what was decoded before stays.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files, fake, names, refused, marks = [], [], [], [], []
-    for n, (path, is_fake, group) in enumerate(zip(manifest.paths(), manifest.is_fake(), groups, strict=True)):
+    files, fake, names, marks = [], [], [], []
+    refused: dict[str, str] = {}
+    rows = zip(manifest.table["path"], manifest.paths(), manifest.is_fake(), groups, strict=True)
+    for n, (name, path, is_fake, group) in enumerate(rows):
         tell(n)
-        content = content_hash(str(path))
-        # Raw sound is known by its name alone.
-        key = hashlib.sha256(f"{form}\n{content}{path.suffix.lower()}".encode()).hexdigest()
+        try:
+            content = content_hash(str(path))
+        except InputError as error:
+            refused[name] = str(error)
+            continue
+        key = hashlib.sha256(f"{form}\n{name}\n{content}".encode()).hexdigest()
         target = folder / f"{key[:32]}.npz"
         if not target.exists():
             _store(target, _decoded(path, read, int(key[:8], 16)))
         arrays = _stored(target)
         if arrays[0].dtype.kind == "U":
-            refused.append(str(arrays[0]))
+            refused[name] = str(arrays[0])
             continue
         files.append(target)
         fake.append(bool(is_fake))
@@ -93,9 +96,9 @@ def gather(
     if len(set(fake)) < 2:
         what = "fake" if False in fake else "real"
         raise UsageError(
-            f"none of the {what} files of this part can be used; the first one: {refused[0] if refused else 'none'}"
+            f"none of the {what} files of this part can be used; the first one: {next(iter(refused.values()), 'none')}"
         )
-    return Material(tuple(files), np.array(fake), np.array(names), tuple(refused), tuple(marks))
+    return Material(tuple(files), np.array(fake), np.array(names), refused, tuple(marks))
 
 
 def _decoded(path: Path, read: Read, seed: int) -> Arrays:

@@ -33,6 +33,7 @@ from forensix.training.own.measure import measured_on
 from forensix.training.own.pictures import Pictures, WholePictures
 from forensix.training.own.recipe import Batch, Recipe
 from forensix.training.own.seen import check_unseen, trained_files, warn_of_sources
+from forensix.training.own.unusable import Asked, warn_of_unusable
 from forensix.training.own.voices import Voices
 
 RECIPES: dict[str, type[Recipe]] = {one.slot: one for one in (Pictures, Voices, Faces)}
@@ -192,6 +193,8 @@ def train(
                 (split.stopping, "to stop by", (0.2, 0.3)),
             )
         )
+        for part, one, use in ((split.learnt, learnt, "to learn from"), (split.stopping, stopping, "to stop by")):
+            told += warn_of_unusable(one.refused, len(part), use)
         digest = digest_of(listed)
         held = hashlib.sha256(repr((learnt.marks, stopping.marks)).encode()).hexdigest()
         run = repr((digest, held, model.card.sha256, split.group, settings, forensix.__version__))
@@ -204,17 +207,18 @@ def train(
         )
         card = unmeasured(recipe.card, called, split, learnt, stopping, said, digest, seed=settings.seed)
         card = _saved(card, model.module.cpu(), work)
+        logit = Asked(recipe.logit, split.held_out)
         card = measured_on(
             card,
             lambda card: detector_of(LoadedModel(card, model.module)),
-            recipe.logit,
+            logit,
             split.held_out,
             groups_of(split.held_out, split.group),
             task,
             recipe.degradations if degradations is None else tuple(degradations),
             lambda said, share: tell(task, said, 0.8 + 0.2 * share),
         )
-    card = saying_first(card, told)
+    card = saying_first(card, told + logit.warn("held out"))
     # The card comes last: a folder with a card is a model.
     os.replace(work / card.weights, folder / card.weights)
     write_card(card, folder)

@@ -31,7 +31,7 @@ def stored(recipe: Recipe, paths: list[Path], folder: Path) -> Material:
         kept._store(folder / f"{n}.npz", recipe.read(path, np.random.default_rng(n)))
         files.append(folder / f"{n}.npz")
     fake = np.arange(len(files)) % 2 == 1
-    return Material(tuple(files), fake, np.array([f"g{n}" for n in range(len(files))]), ())
+    return Material(tuple(files), fake, np.array([f"g{n}" for n in range(len(files))]), {})
 
 
 def check(recipe: Recipe, material: Material, shape: tuple[int, ...]) -> None:

@@ -1,5 +1,6 @@
 """Training on one's own files: it learns what it is taught, and what it makes is taken at once."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -23,7 +24,7 @@ import forensix
 from forensix import Manifest, small
 from forensix.calibration import logit
 from forensix.cli import main
-from forensix.errors import ModelNotFound, UsageError
+from forensix.errors import InputError, ModelNotFound, UsageError
 from forensix.evaluation.overlap import find_overlap
 from forensix.metrics import auc
 from forensix.models import ModelCard, get_card, load_model
@@ -216,7 +217,7 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     fitted = ("calibration", "inconclusive", "inconclusive_video", "detail_gap")
     base, files = get_card("forensix-face"), Manifest.read(small.folder("images"))
     assert all(getattr(base, name) is not None for name in fitted)
-    learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), ())
+    learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), {})
     split = Split(files, files, files, "path")
     card = unmeasured(base, "own", split, learnt, learnt, "", "", seed=0)
     assert all(getattr(card, name) is None for name in fitted)
@@ -418,6 +419,48 @@ def test_the_command_of_a_card_makes_the_model_again(
     with pytest.raises(SystemExit, match="0"):
         main(again[1:])
     assert get_card(Path("first")) == get_card(Path("before"))
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_files_that_cannot_be_used_are_named_and_many_are_told_on_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, n: int
+) -> None:
+    def measured(card: ModelCard, _: object, logit: Callable[..., float], held_out: Manifest, *__: object) -> ModelCard:
+        for path in held_out.paths():
+            with contextlib.suppress(InputError):
+                logit(forensix.load_detector("forensix-image"), path)
+        return card
+
+    for module in (run, combining):
+        monkeypatch.setattr(module, "measured_on", measured)
+    shutil.copytree(small.folder("images"), tmp_path / "data")
+    table = Manifest.read(tmp_path / "data").table[["path", "label"]]
+    table["split"] = ["train"] * 4 + ["dev"] * 4
+    for part in ("train", "dev"):
+        for i in range(2 * n if part == "dev" else n):
+            table.loc[len(table)] = [f"{part}-{i}.jpg", "real", part]
+            (tmp_path / "data" / f"{part}-{i}.jpg").write_bytes(b"no picture")
+    listed = Manifest(table, tmp_path / "data")
+    split = deal(listed, "path", 0)
+    card = forensix.train(listed, TASK, tmp_path / "own", group="path", steps=1, batch_size=2)
+    assert sum(one.n for one in card.trained_on) == 4, "what could not be read was not learnt from"
+    ensemble = forensix.combine(
+        ["forensix-image", tmp_path / "own"], listed, TASK, tmp_path / "both", group="path", rule="linear"
+    )
+    parts = (
+        (card, split.learnt, "to learn from"),
+        (card, split.stopping, "to stop by"),
+        (card, split.held_out, "held out"),
+        (ensemble, split.stopping, "to fit the rule on"),
+        (ensemble, split.held_out, "held out"),
+    )
+    for said_on, part, use in parts:
+        bad = [path for path in part.table["path"] if path.startswith(("train-", "dev-"))]
+        said = f"{len(bad)} of the {len(part)} files {use} could not be used"
+        named = f"{said}: {', '.join(bad[:3])}{', ...' if len(bad) > 3 else ''}. The first: "
+        reason = caplog.text.partition(named)[2].split()[0]
+        assert reason.endswith(bad[0]), "not another of the same content"
+        assert (f"{said}. " in said_on.limits) == (len(bad) > 3)
 
 
 def test_a_full_disk_ends_it_and_what_was_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
