@@ -51,6 +51,20 @@ def test_one_kind_of_fakes_that_is_hard_to_find_moves_the_lower_bound():
     assert inconclusive_band(fake, values, sources, kinds=np.where(fake, "", sources).tolist()) == (lower, upper)
 
 
+def test_what_is_promised_holds_in_every_condition_also_of_sources_that_are_small():
+    rng = np.random.default_rng(0)
+    fake = np.tile(np.repeat([0, 1], 90), 3)
+    conditions = np.repeat(["as it is", "jpeg", "resize"], 180)
+    sources = np.tile([f"s{i // 3}" for i in range(180)], 3)
+    moved = np.select([conditions == "jpeg", conditions == "resize"], [0.25, -0.25], 0.0)
+    values = np.clip(rng.normal(np.where(fake, 0.6, 0.4) + moved, 0.1), 0, 1)
+    lower, upper = inconclusive_band(fake, values, sources.tolist(), conditions=conditions.tolist())
+    for condition in set(conditions):
+        of = conditions == condition
+        assert (values[of & (fake == 0)] >= upper).mean() <= 0.05
+        assert (values[of & (fake == 1)] <= lower).mean() <= 0.10
+
+
 def test_bounds_that_would_cross_meet():
     fake = np.repeat([0, 1], 100)
     values = np.concatenate([np.linspace(0, 0.2, 100), np.linspace(0.8, 1, 100)])

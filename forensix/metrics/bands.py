@@ -35,6 +35,7 @@ def inconclusive_band(
     sources: Sequence[str],
     *,
     kinds: Sequence[str] | None = None,
+    conditions: Sequence[str] | None = None,
     real_above: float = REAL_ABOVE,
     fake_below: float = FAKE_BELOW,
     least: int = LEAST_OF_SOURCE,
@@ -51,6 +52,9 @@ def inconclusive_band(
         The source of each file. Real files of sources with fewer than ``least`` of them count together as one.
     kinds
         The kind of each file, likewise for fakes; without it they are all of one kind.
+    conditions
+        What was done to each file. A source or kind in one condition is apart from the same in another, and small ones
+        count together with those of their condition alone; without it all are as they are.
     real_above
         At most this share of the real files of *every* source lies at or above the upper bound.
     fake_below
@@ -68,9 +72,11 @@ def inconclusive_band(
     is_fake, scored = np.asarray(fake, dtype=bool), np.asarray(scores, dtype=np.float64)
     if is_fake.all() or not is_fake.any():
         raise ValueError("a band needs both real and fake files")
-    upper = _worst(scored[~is_fake], np.asarray(sources, dtype=object)[~is_fake], real_above, least)
-    kind_of = np.zeros(scored.size) if kinds is None else np.asarray(kinds, dtype=object)
-    lower = 1 - _worst(1 - scored[is_fake], kind_of[is_fake], fake_below, least)
+    source_of, kind_of, condition_of = (
+        np.zeros(scored.size) if of is None else np.asarray(of, dtype=object) for of in (sources, kinds, conditions)
+    )
+    upper = _worst(scored[~is_fake], source_of[~is_fake], condition_of[~is_fake], real_above, least)
+    lower = 1 - _worst(1 - scored[is_fake], kind_of[is_fake], condition_of[is_fake], fake_below, least)
     lower, upper = np.floor(lower * 1000) / 1000, np.ceil(upper * 1000) / 1000
     if lower > upper:
         lower = upper = round((lower + upper) / 2, 3)
@@ -112,12 +118,17 @@ def supported(
     return low, band[1] if stands(y, s >= band[1]) else 1.0
 
 
-def _worst(scores: NDArray[np.float64], groups: NDArray[Any], share: float, least: int) -> float:
-    """Return the least value that no more than a share of any group reaches; small groups count together as one."""
-    table = pd.DataFrame({"score": scores, "group": groups})
-    sizes = table.groupby("group")["score"].transform("size")
-    groups_of = table.groupby(table["group"].where(sizes >= least, "the rest"))["score"]
-    return max(_above(group.to_numpy(), share) for _, group in groups_of)
+def _worst(
+    scores: NDArray[np.float64], groups: NDArray[Any], conditions: NDArray[Any], share: float, least: int
+) -> float:
+    """Return the least value that no more than a share of any group reaches in any condition.
+
+    Groups that are small in a condition count together there as one.
+    """
+    table = pd.DataFrame({"score": scores, "condition": conditions, "group": groups})
+    sizes = table.groupby(["condition", "group"])["score"].transform("size")
+    names = table["group"].where(sizes >= least, "the rest")
+    return max(_above(of.to_numpy(), share) for _, of in table.groupby(["condition", names])["score"])
 
 
 def _above(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", share: float) -> float:

@@ -92,11 +92,9 @@ def _band(scored: pd.DataFrame, *, every_source: bool = True) -> tuple[float, fl
     fake, scores = _known(scored)
     # Where nothing is decided, nothing is wrong.
     harmless = np.where(_withheld(scored), fake, scores)
-    groups = scored["condition"]
-    if every_source:
-        # In other conditions there are too few files of a source to bound each by itself.
-        groups = scored["repo"].where(groups == AS_IT_IS, groups)
-    return inconclusive_band(fake, harmless, groups.tolist())
+    # In other conditions there are too few files of a source to bound each by itself.
+    sources = scored["repo"].where((scored["condition"] == AS_IT_IS) & every_source, "")
+    return inconclusive_band(fake, harmless, sources.tolist(), conditions=scored["condition"].tolist())
 
 
 def _measured(scored: pd.DataFrame, band: tuple[float, float], about: str, command: str) -> list[Measurement]:

@@ -35,6 +35,14 @@ def test_the_bounds_hold_in_the_worst_condition_and_the_card_says_once_what_they
     assert figures[1].value == pytest.approx((real >= high).mean(), abs=1e-4) and figures[1].n_real == len(real)
 
 
+def test_bounds_of_few_files_hold_in_each_condition_by_itself():
+    scored = table(n=60).drop(columns="kind")
+    low, high = with_band(get_card(NAME), scored, COMMAND).inconclusive
+    for _, rows in scored.groupby("condition"):
+        assert (rows.score[rows.label == "real"] >= high).sum() == 0, "one of 15 would be more than 5 %"
+        assert (rows.score[rows.label == "fake"] <= low).mean() <= 0.10
+
+
 def test_the_upper_bound_holds_for_every_source_as_it_is_where_that_is_asked_for():
     scored = table(n=480).assign(condition=AS_IT_IS)
     scored.loc[scored.repo == "r2", "score"] += 0.2

@@ -179,8 +179,8 @@ def detector_card(prepared: Prepared, held: Said, calibration: Calibration, *, s
     lower, upper = inconclusive_band(
         np.concatenate([fake, *(fake[known[word]] for word in changed)]),
         np.concatenate([scores, *changed.values()]),
-        [*names, *(f"{name}, {word}" for word in changed for name in names[known[word]])],
-        kinds=["as it is"] * len(fake) + [word for word, of in changed.items() for _ in of],
+        [*names, *(name for word in changed for name in names[known[word]])],
+        conditions=["as it is"] * len(fake) + [word for word, of in changed.items() for _ in of],
         least=LEAST_OF_SOURCE,
     )
     # A wrong accusation weighs more than a miss: what is called fake is what the upper bound decides.
