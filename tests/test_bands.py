@@ -113,3 +113,16 @@ def test_a_bound_beyond_which_its_class_is_not_shown_to_be_commoner_is_opened(
     fake = np.repeat([0, 1], 40)
     values = scores(real_below, real_above) + scores(fake_below, fake_above)
     assert supported(fake, values, (0.2, 0.9)) == kept
+
+
+def test_a_bound_is_supported_by_groups_not_by_the_files_of_one_of_them():
+    fake = np.repeat([0, 1], 60)
+    groups = [f"g{i // 10}" for i in range(120)]
+    values = np.full(120, 0.5)
+    values[60:70] = 0.95
+    assert supported(fake, values, (0.2, 0.9)) == (0.0, 0.9), "ten fakes to none, if they had nothing in common"
+    assert supported(fake, values, (0.2, 0.9), groups=groups) == (0.0, 1.0), "of six groups of fakes it is one"
+    values[60::2] = 0.95
+    assert supported(fake, values, (0.2, 0.9), groups=groups) == (0.0, 0.9)
+    assert supported(fake, values, (0.2, 0.9), groups=["a", "b"] * 60) == (0.0, 1.0)
+    assert supported(fake, values, (0.2, 0.9), groups=["a"] * 60 + ["b"] * 60) == (0.0, 1.0)

@@ -88,6 +88,7 @@ def supported(
     scores: ArrayLike,
     band: tuple[float, float],
     *,
+    groups: Sequence[str] | None = None,
     least: float = LEAST_RATIO,
     chance: float = MOST_CHANCE,
 ) -> tuple[float, float]:
@@ -96,7 +97,8 @@ def supported(
     A few wrong calls do not make a verdict: where as few fakes as reals lie above the upper bound, lying there says
     nothing. A bound stays where files of its own class are ``least`` times as common beyond it as those of the other,
     in shares of their classes, and chance would make them as much more common in at most ``chance`` of all draws
-    (Fisher's exact test, one-sided).
+    (Fisher's exact test, one-sided). With ``groups``, of files that have something in common, a class's share is the
+    mean over its groups, and chance deals whole groups to the classes: files of one group lie beyond together.
 
     Examples
     --------
@@ -105,17 +107,30 @@ def supported(
     >>> supported(fake, scores, (0.2, 0.9))
     (0.0, 0.9)
     """
-    from scipy.stats import fisher_exact
+    from scipy.stats import fisher_exact, permutation_test
 
     y, s = np.asarray(fake, dtype=bool), np.asarray(scores, dtype=float)
 
     def stands(own: NDArray[np.bool_], beyond: NDArray[np.bool_]) -> bool:
-        inside = [[int((beyond & of).sum()), int((~beyond & of).sum())] for of in (own, ~own)]
-        shares = [part[0] / max(sum(part), 1) for part in inside]
-        return shares[0] >= least * shares[1] and fisher_exact(inside, "greater").pvalue <= chance
+        files = pd.DataFrame({"own": own, "beyond": beyond, "group": np.arange(y.size) if groups is None else groups})
+        shares = files.groupby(["own", "group"])["beyond"].mean()
+        ours, others = (shares[side].to_numpy() if side in shares else np.zeros(0) for side in (True, False))
+        # Of one group nobody knows how much groups differ.
+        if min(ours.size, others.size) < 2 or ours.mean() < least * others.mean():
+            return False
+        if groups is None:
+            inside = [[int(part.sum()), int((1 - part).sum())] for part in (ours, others)]
+            return bool(fisher_exact(inside, "greater").pvalue <= chance)
+        drawn = permutation_test((ours, others), _gap, vectorized=True, alternative="greater", random_state=0)
+        return bool(drawn.pvalue <= chance)
 
     low = band[0] if stands(~y, s <= band[0]) else 0.0
     return low, band[1] if stands(y, s >= band[1]) else 1.0
+
+
+def _gap(ours: NDArray[np.float64], others: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    gap: NDArray[np.float64] = ours.mean(axis=axis) - others.mean(axis=axis)
+    return gap
 
 
 def _worst(

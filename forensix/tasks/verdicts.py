@@ -42,14 +42,15 @@ def upper_of(component: Any, kind: str | None = None) -> float:
 
 
 def class_of(score: float, component: Any, kind: str | None = None) -> Literal["real", "fake"]:
-    """Return the class that a score means for a component; nothing is fake of a kind of which it decides nothing.
+    """Return the class that a score means for a component; nothing is fake of a kind of which no score means that.
 
     Of videos, where a card has bounds of their own, that begins at their upper one.
     """
-    own = getattr(getattr(component, "card", None), "inconclusive_video", None) if kind == "video" else None
-    if own is not None:
-        return "fake" if own[1] < 1 and score >= own[1] else "real"
-    return "fake" if score >= threshold_of(component) and not is_mute(component, kind) else "real"
+    card = getattr(component, "card", None)
+    own = getattr(card, "inconclusive_video", None) if kind == "video" else None
+    band = band_of(card, kind)
+    upper = threshold_of(component) if own is None else own[1]
+    return "fake" if score >= upper and not (band is not None and band[1] == 1) else "real"
 
 
 def probability_of(score: float, class_name: str) -> float | None:

@@ -24,6 +24,7 @@ def with_band(
     about: str = ABOUT,
     every_source: bool = True,
     only_supported: bool = False,
+    by_source: bool = False,
     only_upper: bool = False,
     as_videos: pd.DataFrame | None = None,
 ) -> ModelCard:
@@ -35,26 +36,28 @@ def with_band(
     accusation weighs more than a miss. Where ``scored`` has a column ``kind``, videos beside other media get bounds of
     their own, whose upper one is no lower than that of the others, or of ``as_videos``: the others judged as videos
     are. Where it has a column ``withheld``, files with that set are undecided whatever their score. With
-    ``only_supported``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`); with
-    ``only_upper`` nothing is called real, for a model that is blind to a kind of fakes.
+    ``only_supported``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`), and
+    ``by_source`` says that files of a source hang together there, in all conditions. With ``only_upper`` nothing is
+    called real, for a model that is blind to a kind of fakes.
     """
     about = about.format(n=scored["repo"].nunique())
 
-    def kept_if(fake: NDArray[np.bool_], scores: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:
-        low, high = supported(fake, scores, band) if only_supported else band
+    def kept_if(judged: pd.DataFrame, band: tuple[float, float]) -> tuple[float, float]:
+        groups = judged["repo"].tolist() if by_source else None
+        low, high = supported(*_known(judged), band, groups=groups) if only_supported else band
         return 0.0 if only_upper else low, high
 
     video = scored["kind"].to_numpy() == VIDEO if "kind" in scored else np.zeros(len(scored), dtype=bool)
     apart = bool(video.any() and not video.all())
     rest = scored[~video] if apart else scored
     whole = _band(rest, every_source=every_source)
-    band = kept_if(*_known(_judged(rest)), whole)
+    band = kept_if(_judged(rest), whole)
     measured = _measured(rest, band, f"{about}, pictures" if apart else about, command)
     moving = None
     if apart:
         low, high = _band(scored[video], every_source=every_source)
         least = whole[1] if as_videos is None else _band(as_videos, every_source=every_source)[1]
-        moving = kept_if(*_known(_judged(scored[video])), (min(low, least), max(high, least)))
+        moving = kept_if(_judged(scored[video]), (min(low, least), max(high, least)))
         measured += _measured(scored[video], moving, f"{about}, videos", command)
     stem = command.partition(" --list")[0]
     kept = tuple(one for one in card.measured if not (stem and one.command.startswith(stem)))

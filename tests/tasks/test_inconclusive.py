@@ -60,6 +60,10 @@ def test_a_video_is_fake_from_the_upper_bound_of_videos_on(score, kind, expected
     assert class_of(1.0, Opinion(1.0, (0.0, 0.6), (0.0, 1.0)), "video") == "real"
 
 
+def test_where_no_score_means_fake_nothing_is_called_so():
+    assert class_of(1.0, Opinion(1.0, (0.2, 1.0)), "image") == "real" and class_of(1.0, Opinion(1.0, None)) == "fake"
+
+
 @pytest.fixture(scope="module")
 def portrait(tmp_path_factory):
     from PIL import Image

@@ -55,6 +55,21 @@ def test_the_upper_bound_holds_for_every_source_as_it_is_where_that_is_asked_for
     assert rates[high].mean() <= 0.05 < rates[all_alike].mean()
 
 
+def test_what_chance_scores_hardly_ever_decides_however_files_hang_together(monkeypatch):
+    monkeypatch.setattr("forensix.training.bands.bootstrap_interval", lambda *_, **__: None)
+    shares = {True: [], False: []}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        level, own = np.repeat(rng.normal(size=12), 10), rng.normal(size=120)
+        rows = pd.DataFrame({"repo": np.repeat(np.arange(12), 10), "label": np.repeat(["real", "fake"] * 6, 10)})
+        scored = pd.concat([rows.assign(condition=one) for one in (AS_IT_IS, "telephone")])
+        scored["score"] = 1 / (1 + np.exp(-np.tile(level + own, 2) - 0.3 * rng.normal(size=240)))
+        for by_source, told in shares.items():
+            card = with_band(get_card(NAME), scored, COMMAND, only_supported=True, by_source=by_source)
+            told.append(card.inconclusive != (0.0, 1.0))
+    assert np.mean(shares[True]) < 0.15 < np.mean(shares[False])
+
+
 def test_the_two_classes_part_at_the_upper_bound():
     card = with_band(get_card(NAME), table(), COMMAND)
     assert card.threshold == card.inconclusive[1]

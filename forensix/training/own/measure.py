@@ -14,9 +14,12 @@ from forensix.errors import InputError, UsageError
 from forensix.evaluation import evaluate
 from forensix.manifest import Manifest
 from forensix.media import open_media
+from forensix.metrics.bands import LEAST_RATIO
 from forensix.models import ModelCard, TrainingSource
 from forensix.training.bands import AS_IT_IS, with_band
 
+MUTE = (0.0, 1.0)
+"""Bounds beyond which nothing lies."""
 MOST_SOURCES = 100
 ABOUT = "whole files of {n} groups held out, on which calibration and bounds were set"
 
@@ -82,11 +85,24 @@ def measured_on(
             raise UsageError(f"of the files held out, {condition}, only {rows['label'].iloc[0]} ones could be scored")
     if scored.empty:
         raise UsageError(f"none of the {len(held_out)} files held out could be scored")
-    measured = with_band(calibrated, scored, card.command or "", about=ABOUT)
-    if set(scored["kind"]) != {"image"}:
-        return measured
-    limits = f"No video was held out: it decides nothing of one. {card.limits}"
-    return measured.model_copy(update={"inconclusive_video": (0.0, 1.0), "limits": limits})
+    measured = with_band(calibrated, scored, card.command or "", about=ABOUT, only_supported=True, by_source=True)
+    if set(scored["kind"]) == {"image"}:
+        limits = f"No video was held out: it decides nothing of one. {measured.limits}"
+        measured = measured.model_copy(update={"inconclusive_video": MUTE, "limits": limits})
+    if untold := _untold(measured.inconclusive or MUTE):
+        measured = measured.model_copy(update={"limits": f"{untold} {measured.limits}"})
+    return measured
+
+
+def _untold(band: tuple[float, float]) -> str:
+    """Return in a sentence which classes no score means, for bounds that the groups held out did not support."""
+    sides = [word for word, is_open in (("real", band[0] == 0), ("fake", band[1] == 1)) if is_open]
+    if not sides:
+        return ""
+    return (
+        f"It calls nothing {' or '.join(sides)}: in the groups held out no score was shown to be at least"
+        f" {LEAST_RATIO:g} times as common among such files as among others."
+    )
 
 
 def _kind(path: Path) -> str:
