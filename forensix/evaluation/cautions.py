@@ -6,6 +6,7 @@ positive rate, content that is there more than once, and generators of which not
 
 import pandas as pd
 
+from forensix.evaluation.conditions import units
 from forensix.labels import LABELS
 from forensix.manifest_table import GROUP
 from forensix.metrics.intervals import DIRECTION
@@ -23,9 +24,8 @@ def cautions(scores: pd.DataFrame) -> list[str]:
 
 
 def _few(scored: pd.DataFrame) -> list[str]:
-    own = "p:" + scored["path"].astype(str)
     named = GROUP in scored and scored[GROUP].notna().any()
-    groups = ("g:" + scored[GROUP].astype(str)).where(scored[GROUP].notna(), own) if named else own
+    groups = units(scored)
     n_groups = {label: groups[scored["label"] == label].nunique() for label in LABELS}
     what, sentences = "groups" if named else "files", []
     few = {label: n for label, n in n_groups.items() if 0 < n < LEAST_GROUPS}

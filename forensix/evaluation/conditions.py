@@ -78,6 +78,14 @@ def called_fake(
     return np.where(told, rows["class_name"].isin(["fake"]).to_numpy(), reached)
 
 
+def units(rows: pd.DataFrame, group: str | None = GROUP) -> "pd.Series[str]":
+    """Return what intervals draw again: the group of each row, or the file where it has none."""
+    own = "p:" + rows["path"].astype(str)
+    if group is None or group not in rows:
+        return own
+    return ("g:" + rows[group].astype(str)).where(rows[group].notna(), own)
+
+
 def sample(part: pd.DataFrame, group: str | None, threshold: float = 0.5, *, verdicts: bool = False) -> Sample:
     """Return the scores of rows with their groups; a row without a group is its own.
 
@@ -86,11 +94,7 @@ def sample(part: pd.DataFrame, group: str | None, threshold: float = 0.5, *, ver
     if group not in (None, GROUP):
         need(part, [group])
     called = called_fake(part, threshold, verdicts=verdicts)
-    own = "p:" + part["path"].astype(str)
-    named = (
-        own if group is None or group not in part else ("g:" + part[group].astype(str)).where(part[group].notna(), own)
-    )
-    codes, names = pd.factorize(named, sort=True)
+    codes, names = pd.factorize(units(part, group), sort=True)
     return Sample(part["score"].to_numpy(np.float64), codes.astype(np.int64), tuple(names), called)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from forensix.calibration import Calibration, fit_platt
 from forensix.errors import InputError, UsageError
 from forensix.evaluation import evaluate
+from forensix.evaluation.conditions import units
 from forensix.manifest import Manifest
 from forensix.media import open_media
 from forensix.metrics.bands import LEAST_RATIO
@@ -45,7 +46,8 @@ def measured_on(
     logit
         Returns a component's raw logit of a whole file.
     groups
-        Of each held-out file.
+        Of each held-out file: what a bound is supported by. Intervals draw again what an evaluation of the manifest
+        draws.
 
     Raises
     ------
@@ -74,6 +76,7 @@ def measured_on(
     scored = pd.DataFrame(
         {
             "repo": scores["path"].map(group_of).to_numpy(),
+            "unit": units(scores).to_numpy(),
             "label": scores["label"].to_numpy(),
             "condition": conditions,
             "kind": scores["path"].map(kind_of).to_numpy(),
