@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import audio, video_container, video_pictures, video_tags
+from forensix.forensics.rules import audio, video_container, video_pictures, video_tags, video_texts
 from forensix.metadata.facts import Facts
 
 FORMER_HEIGHT = 6.0
@@ -37,6 +37,7 @@ def rules(facts: Facts) -> list[Finding]:
         *_fragments(facts),
         *_frames(facts),
         *video_pictures.rules(facts),
+        *video_texts.rules(facts),
         *_compared(facts),
         *_former_groups(facts),
         *_lengths(facts),

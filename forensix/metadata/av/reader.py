@@ -7,6 +7,7 @@
     container.former_index container.skipped                            what players skip
     id3.* id3v1.* ape.* lyrics3 vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
     stream.encoder stream.encoder_starts stream.video stream.audio stream.cover  inside the streams
+    stream.subtitle stream.timecode container.chapters                  words beside picture and sound (`texts`)
     signal.*                                                            what the decoded sound shows (`audio_signal`)
     frames.*                                                            what the decoded frames show (`video_frames`)
     device.* gps.* xmp.* c2pa.*                                         as in every medium

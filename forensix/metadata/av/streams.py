@@ -16,6 +16,7 @@ import numpy as np
 from forensix.media.played import begins_s, codec_name, in_order, is_cover
 from forensix.metadata.av import video_copies
 from forensix.metadata.av.collector import FactCollector, text
+from forensix.metadata.av.texts import Subtitles
 
 PACKETS = 300_000
 MARKS = (
@@ -117,6 +118,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     encoders: dict[int, str] = {}
     timeless = {f.key.split(".")[2] for f in facts.items if f.key.endswith(".timescale") and f.value == 0}
     broken, begins, is_whole = 0, begins_s(opened), True
+    subtitles = Subtitles()
     for n, packet in enumerate(_packets(opened, facts)):
         if n > PACKETS:
             is_whole = False
@@ -136,6 +138,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         last_s[index] = sent_s
         at_s += later_s.get(index, 0.0)
         ends_s[index] = max(ends_s.get(index, at_s), at_s + float((packet.duration or 0) * packet.time_base))
+        subtitles.add(packet, at_s)
         if packet.stream.type == "video":
             if packet.pos is not None:
                 bytes_at.setdefault(index, {})[at_s] = packet.pos
@@ -217,6 +220,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             facts.problem(
                 f"The {stream.type} stream {stream.index} holds no packet.", f"stream {stream.index}", grave=False
             )
+    subtitles.tell(opened, facts)
 
 
 def _packets(opened: Any, facts: FactCollector) -> Iterator[Any]:
