@@ -175,6 +175,28 @@ def test_edit_lists_that_hide() -> None:
         assert not [f for f in plain if f.claim.type == "versions"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "scale", "first", "severity"),
+    [
+        ("vide", 1000, 200, None),
+        ("vide", 1000, 500, "benign"),
+        ("vide", 1000, 999, "benign"),
+        ("vide", 1000, 1000, "suspect"),
+        # The priming of AAC at 8 kHz is as long.
+        ("soun", 8000, 2112, None),
+        ("soun", 44100, 22050, "benign"),
+    ],
+)
+def test_a_short_beginning_that_is_hidden_is_told_where_no_encoder_hides_it(
+    kind: str, scale: int, first: int, severity: str | None
+) -> None:
+    items = [("kind", kind), ("timescale", scale)]
+    track = [(f"container.media.1.{name}", value) for name, value in items]
+    told = [f for f in claims(facts(*track, ("container.track.1.edits", [[5.0, first]]))) if "hidden" in f.claim.claim]
+    assert [f.severity for f in told] == ([severity] if severity else [])
+    assert all(f"(begins at {first / scale:.2f} s)" in f.claim.explanation for f in told)
+
+
 def test_frames_in_another_order_hide_no_beginning(tmp_path: Path) -> None:
     slides = container.read(str(write_video(tmp_path / "a.mp4", 15, (64, 48), 1)), "mp4")
     assert slides.get("container.track.1.edits")[0][1] / slides.get("container.media.1.timescale") >= 1
