@@ -9,8 +9,8 @@ import struct
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from forensix.metadata.av import bmff_samples, bmff_whole
 from forensix.metadata.av import bmff_tags as tags
-from forensix.metadata.av import bmff_whole
 from forensix.metadata.av.collector import DEPTH, NODES, FactCollector, name4, text
 from forensix.metadata.facts import Node
 
@@ -25,7 +25,7 @@ NO_TIME = "A header says that a second has 0 units of time, so no time that is c
 
 def walk(data: Any, facts: FactCollector) -> None:
     """Read every box of a file into ``facts``."""
-    state: dict[str, Any] = {"n": 0, "handler": "", "track": 0}
+    state: dict[str, Any] = {"n": 0, "handler": "", "track": 0, "tables": []}
     nodes = _boxes(data, 0, len(data), "", 0, facts, state)
     facts.nodes.extend(nodes[:NODES])
     order = [n.name for n in nodes]
@@ -34,11 +34,12 @@ def walk(data: Any, facts: FactCollector) -> None:
     if not facts.exhausting:
         for node in bmff_whole.former_indexes(data, nodes):
             former = FactCollector()
-            inside: dict[str, Any] = {"n": 0, "handler": "", "track": 0}
+            inside: dict[str, Any] = {"n": 0, "handler": "", "track": 0, "tables": []}
             _boxes(data, node.offset + 8, node.offset + node.size, node.name, 1, former, inside)
             changed = bmff_whole.changed(former.items, facts.items)
             facts.fact("container.former_index", {"size": node.size, "changed": changed}, node.name, node.offset)
         bmff_whole.check(data, nodes, facts, state)
+        bmff_samples.unplayed(data, nodes, state["tables"], facts)
 
 
 def _boxes(
@@ -94,6 +95,8 @@ def _boxes(
 def _inside(
     data: Any, name: str, body: int, stop: int, where: str, depth: int, facts: FactCollector, state: dict[str, Any]
 ) -> list[Node]:
+    if name in bmff_samples.TABLES or name in bmff_samples.ELSEWHERE:
+        state["tables"].append((state["track"], name, body, stop))
     try:
         if name == "meta":
             # QuickTime's has no version and flags, ISO's has.

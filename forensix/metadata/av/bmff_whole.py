@@ -128,12 +128,17 @@ def _skipped(data: Any, nodes: list[Node], facts: FactCollector) -> None:
         if node.name not in SKIPPED and not is_unknown:
             continue
         body, stop = node.offset + (24 if is_unknown else 8), node.offset + node.size
-        begins = OTHER_THAN_ZERO.search(data, body, stop)
-        head = bytes(data[begins.start() : min(begins.start() + SAMPLE_BYTES, stop)]) if begins else b""
-        # What fills such a box repeats one byte.
-        if begins and len(head) > SHORT_BYTES and len(set(head)) > 2:
-            value = {"size": stop - body, "head": head[:8].hex(" ")}
-            facts.fact("container.skipped", value, node.name, begins.start())
+        if found := content(data, body, stop):
+            value = {"size": stop - body, "head": found[1].hex(" ")}
+            facts.fact("container.skipped", value, node.name, found[0])
+
+
+def content(data: Any, body: int, stop: int) -> tuple[int, bytes] | None:
+    """Return where something begins in a stretch that is neither short nor filled with one byte, and its first 8."""
+    begins = OTHER_THAN_ZERO.search(data, body, stop)
+    head = bytes(data[begins.start() : min(begins.start() + SAMPLE_BYTES, stop)]) if begins else b""
+    # What fills such a box repeats one byte.
+    return (begins.start(), head[:8]) if begins and len(head) > SHORT_BYTES and len(set(head)) > 2 else None
 
 
 def _strangers(data: Any, nodes: list[Node], facts: FactCollector) -> None:

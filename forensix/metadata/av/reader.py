@@ -4,7 +4,7 @@
     container.movie.* container.track.N.* container.media.N.*           dates, lengths, codecs, edit lists
     container.tag.* container.muxing_app container.writing_app          what its writer says
     container.again container.after_end container.header_alone          another file inside, other bytes, no content
-    container.former_index container.skipped                            what players skip
+    container.former_index container.skipped container.unplayed         what players skip
     id3.* id3v1.* ape.* lyrics3 vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
     stream.encoder stream.encoder_starts stream.video stream.audio stream.cover  inside the streams
     stream.subtitle stream.timecode container.chapters                  words beside picture and sound (`texts`)
