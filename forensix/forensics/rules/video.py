@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import audio, video_container, video_pictures, video_tags, video_texts
+from forensix.forensics.rules import audio, video_container, video_fragments, video_pictures, video_tags, video_texts
 from forensix.metadata.facts import Facts
 
 FORMER_HEIGHT = 6.0
@@ -34,7 +34,7 @@ def rules(facts: Facts) -> list[Finding]:
         *_streams(facts),
         *_sound_alone(facts),
         *_gaps(facts),
-        *_fragments(facts),
+        *video_fragments.rules(facts),
         *_frames(facts),
         *video_pictures.rules(facts),
         *video_texts.rules(facts),
@@ -183,33 +183,6 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
                 facts=[fact],
                 values=places,
             )
-
-
-def _fragments(facts: Facts) -> Iterator[Finding]:
-    """Tell of numbered fragments that stand in another order; numbers that come again were counted anew by a writer.
-
-    Told of one track: the others lie in the same pieces.
-    """
-    for fact in facts.all("container.fragments"):
-        numbers = [number for number, _ in fact.value]
-        fallen = [i for i in range(1, len(numbers)) if numbers[i] < numbers[i - 1]]
-        if not fallen or len(set(numbers)) < len(numbers):
-            continue
-        first = fallen[0]
-        around = ", ".join(str(n) for n in numbers[max(0, first - 2) : first + 4])
-        yield finding(
-            "benign",
-            "Parts of the recording stand in another order than they were numbered in",
-            f"{fact.where}, at byte {fact.value[first][1]}: the numbers of the fragments run {around}. A writer counts "
-            "them up as it goes, so they were put in another order afterwards, by hand or by a program that gathered "
-            "the pieces as they came. Players go by the times that each piece states.",
-            "structure",
-            "editing",
-            facts=[replace(fact, offset=fact.value[first][1])],
-            values=[f"fragment {numbers[i]} after {numbers[i - 1]}" for i in fallen[:20]],
-            remark="fragments of the recording stand in another order than they were numbered in",
-        )
-        return
 
 
 def _frames(facts: Facts) -> Iterator[Finding]:

@@ -276,6 +276,7 @@ def _chunks(data: Any, body: int, stop: int, where: str, facts: FactCollector, s
 
 def _mfhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     state["fragment"] = [struct.unpack_from(">I", data, body + 4)[0], body + 4]
+    state.setdefault("numbers", []).append(state["fragment"])
 
 
 def _tfhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:

@@ -6,8 +6,10 @@ ISO/IEC 14496-12 (boxes).
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from forensix.metadata.av import bmff_tags as tags
@@ -19,6 +21,7 @@ KNOWN_TOP = frozenset([
     "prft", "pdin", "pnot", "PICT", "emsg", "bloc", "jumb", "junk", "jP"
 ])  # fmt: skip
 FRAGMENTS = 2000
+MIN_FRAGMENTS, USUAL_SHARE = 5, 0.7
 OTHER_THAN_ZERO = re.compile(rb"[^\x00]")
 TRAILERS = {b"LIGOGPSINFO\x00": "dashcams with LigoGPS"}
 """How the data begins that recorders append behind the last box, with the words for them."""
@@ -113,11 +116,26 @@ def _numbered(facts: FactCollector, state: dict[str, Any]) -> None:
     """Tell the numbers of fragments, and where the tables of a track count another number of samples each."""
     for track, numbers in list(state.get("fragments", {}).items())[:100]:
         facts.fact("container.fragments", numbers[:FRAGMENTS], f"moof/mfhd of track {track}", numbers[0][1])
+    if left_out := _left_out(state.get("numbers", [])):
+        facts.fact("container.fragments_missing", left_out[:FRAGMENTS], "moof/mfhd", left_out[0][2])
     for track, (n_timed, at) in state.get("timed", {}).items():
         n_sized, _ = state.get("sizes", {}).get(track, (n_timed, 0))
         if n_timed != n_sized:
             counts = f"track {track} counts {n_timed} samples, that of their sizes {n_sized}"
             facts.problem(f"The table of times of {counts}.", f"moov/trak of track {track}", at)
+
+
+def _left_out(numbers: list[list[int]]) -> list[list[int]]:
+    """Return where the numbers of fragments jump: the one before, the one behind, and where that is written.
+
+    Told of numbers that rise throughout, nearly always by the same step: where tracks lie in files of their own, one
+    may have every second number.
+    """
+    steps = [b[0] - a[0] for a, b in pairwise(numbers)]
+    usual, n_usual = Counter(steps).most_common(1)[0] if steps else (0, 0)
+    if len(numbers) < MIN_FRAGMENTS or min(steps) < 1 or n_usual < USUAL_SHARE * len(steps):
+        return []
+    return [[a[0], b[0], b[1]] for a, b in pairwise(numbers) if b[0] - a[0] > usual]
 
 
 def _skipped(data: Any, nodes: list[Node], facts: FactCollector) -> None:

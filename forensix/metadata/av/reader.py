@@ -5,6 +5,7 @@
     container.tag.* container.muxing_app container.writing_app          what its writer says
     container.again container.after_end container.header_alone          another file inside, other bytes, no content
     container.former_index container.skipped container.unplayed         what players skip
+    container.fragments container.fragments_missing                     the numbers of pieces of a recording
     id3.* id3v1.* ape.* lyrics3 vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
     stream.encoder stream.encoder_starts stream.video stream.audio stream.cover  inside the streams
     stream.subtitle stream.timecode container.chapters                  words beside picture and sound (`texts`)

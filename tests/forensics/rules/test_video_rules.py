@@ -423,35 +423,6 @@ def test_the_encoder_of_a_stream_is_told_by_the_packet_that_holds_its_text(tmp_p
     assert read.get("stream.audio")["encoder"].startswith("Lavc")
 
 
-@pytest.mark.parametrize("exchanged", [False, True])
-def test_fragments_that_were_exchanged_are_told_and_no_sound_is_said_to_be_missing(
-    exchanged: bool, tmp_path: Path
-) -> None:
-    path = write_video(tmp_path / "a.mp4", 200, audio=tone(8.0), options={"g": "10"})
-    parts = tmp_path / "b.mp4"
-    with av.open(str(path)) as given, av.open(str(parts), "w", options={"movflags": "frag_keyframe"}) as out:
-        streams = {s.index: out.add_stream_from_template(s) for s in given.streams}
-        for packet in given.demux():
-            if packet.size:
-                packet.stream = streams[packet.stream_index]
-                out.mux(packet)
-    data = parts.read_bytes()
-    at = [i - 4 for i in range(len(data)) if data[i : i + 4] in (b"moof", b"mfra")]
-    pieces = [data[a:b] for a, b in zip(at, [*at[1:], len(data)], strict=True)]
-    if exchanged:
-        pieces[4], pieces[5] = pieces[5], pieces[4]
-    parts.write_bytes(data[: at[0]] + b"".join(pieces))
-    findings = claims(container.read(str(parts), "mp4"))
-    assert not [f.claim for f in findings if "Sound is missing" in f.claim.claim]
-    told = [f.claim.value for f in findings if "another order" in f.claim.claim]
-    assert told == ([("fragment 5 after 6",)] if exchanged else [])
-
-
-def test_fragments_that_are_counted_anew_are_in_order() -> None:
-    rows = [[1, 100], [2, 200], [1, 300], [2, 400]]
-    assert not [f for f in claims(facts(("container.fragments", rows))) if "another order" in f.claim.claim]
-
-
 def test_frames_dropped_by_hand_are_found(tmp_path: Path) -> None:
     path = tmp_path / "a.mkv"
     with av.open(str(path), "w") as out:
