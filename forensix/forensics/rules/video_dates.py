@@ -26,6 +26,7 @@ MADE = (
 )
 """Where videos and recordings say when they were made, those first that state a time zone or a time."""
 
+MOST_TAGS = 4
 YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d)?")
 OF_A_WORK = ("id3", "vorbis", "container.tag.ICRD", "container.tag.©day")
 """Fields that music has as well."""
@@ -60,26 +61,7 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
                 yield _gap(creation, change, gap)
                 break
     yield from _between(real)
-    # What FFmpeg calls a tag of a stream is the date of a track once more.
-    own = (f for f in facts.items if not f.key.startswith("stream."))
-    tags = [f for f in own if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
-    base = real.get("container.movie.created")
-    for fact in tags:
-        other = dates.parse(fact)
-        if base is None or other is None or fact is base.fact:
-            continue
-        apart = dates.zone_difference(other, base) if other.offset is None else dates.difference(other, base)
-        if apart and abs(apart.seconds) > length_s + 120:
-            yield finding(
-                "benign",
-                "A tag gives another date than the header",
-                f"{place(fact)} says {fact.value}, {place(base.fact)} says {base.fact.value}: "
-                f"{dates.span(apart.seconds)} apart. Exporting and repackaging leave this behind.",
-                "dates",
-                "dates",
-                facts=[fact, base.fact],
-                flags=("METADATA_ERROR",),
-            )
+    yield from _tags(facts, real.get("container.movie.created"), length_s)
     now = datetime.now() + timedelta(days=2)
     late = [m.fact for m in real.values() if m.local > now]
     if late:
@@ -93,6 +75,37 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
             flags=("METADATA_ERROR",),
         )
     yield from _made(facts)
+
+
+def _tags(facts: Facts, base: dates.Moment | None, length_s: float) -> Iterator[Finding]:
+    """Compare the dates in tags with that of the header; those that say one moment are told together."""
+    if base is None:
+        return
+    # What FFmpeg calls a tag of a stream is the date of a track once more.
+    own = (f for f in facts.items if not f.key.startswith("stream."))
+    tags = [f for f in own if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
+    groups: dict[datetime, list[tuple[Fact, float]]] = {}
+    for fact in tags:
+        other = dates.parse(fact)
+        if other is None or fact is base.fact:
+            continue
+        apart = dates.zone_difference(other, base) if other.offset is None else dates.difference(other, base)
+        if apart and abs(apart.seconds) > length_s + 120:
+            groups.setdefault((other.utc or other.local).replace(tzinfo=None), []).append((fact, abs(apart.seconds)))
+    for group in groups.values():
+        told, span = [f for f, _ in group], dates.span(max(seconds for _, seconds in group))
+        n, more = len(told), len(told) - MOST_TAGS
+        places = "; ".join(f"{place(f)} says {f.value}" for f in told[:MOST_TAGS])
+        yield finding(
+            "benign",
+            f"{'A tag gives' if n == 1 else f'{n} tags give'} another date than the header",
+            f"{places}{f'; and {more} more' if more > 0 else ''}. {place(base.fact)} says {base.fact.value}: {span} "
+            "apart. Exporting and repackaging leave this behind.",
+            "dates",
+            "dates",
+            facts=[*told, base.fact],
+            flags=("METADATA_ERROR",),
+        )
 
 
 def _made(facts: Facts) -> Iterator[Finding]:

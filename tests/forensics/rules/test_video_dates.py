@@ -43,3 +43,22 @@ def test_the_date_of_a_track_is_no_tag() -> None:
     items = ("container.movie.created", DAYS[0]), ("container.media.1.created", DAYS[1])
     findings = claims(facts(*items, ("stream.tag.creation_time", DAYS[1].replace("Z", ".000000Z"))))
     assert pick(findings, EARLIER) and not [f for f in findings if "A tag gives another date" in f.claim.claim]
+
+
+@pytest.mark.parametrize(
+    ("tags", "claimed"),
+    [
+        ([DAYS[0]] * 3, {"3 tags give another date than the header": 3}),
+        ([DAYS[0], "2019-07-24T10:25:57+0200"], {"2 tags give another date than the header": 2}),
+        ([DAYS[0], "2021-10-03T08:25:57Z"], {"A tag gives another date than the header": 2}),
+        ([DAYS[1]] * 2, {}),
+    ],
+    ids=["same", "another zone", "earlier and later", "none"],
+)
+def test_tags_that_say_the_same_other_date_are_told_together(tags: list[str], claimed: dict[str, int]) -> None:
+    items = [(f"container.tag.{n}.creation_time", tag) for n, tag in enumerate(tags)]
+    findings = claims(facts(("container.movie.created", DAYS[1]), *items))
+    told = [f for f in findings if "another date than the header" in f.claim.claim]
+    assert {f.claim.claim for f in told} == set(claimed)
+    assert sum(len(f.facts) - 1 for f in told) == sum(claimed.values())
+    assert all(f.facts[0].value in f.claim.explanation for f in told)
