@@ -13,7 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import audio, video_container, video_fragments, video_pictures, video_tags, video_texts
+from forensix.forensics.rules import (
+    audio,
+    video_container,
+    video_encoders,
+    video_fragments,
+    video_pictures,
+    video_tags,
+    video_texts,
+)
 from forensix.metadata.facts import Facts
 
 FORMER_HEIGHT = 6.0
@@ -111,11 +119,11 @@ def _sound_alone(facts: Facts) -> Iterator[Finding]:
     camera = camera or [f for key in ("device.make", "device.model") if (f := facts.fact(key)) is not None]
     sound = facts.fact("stream.audio")
     encoder = sound.value.get("encoder") if sound and isinstance(sound.value, dict) else None
-    in_software = any(video_container.SOFTWARE_ENCODER.match(str(f.value)) for f in facts.all("stream.encoder"))
+    in_software = any(video_encoders.SOFTWARE_ENCODER.match(str(f.value)) for f in facts.all("stream.encoder"))
     if not camera or not sound or not encoder or in_software or not _records(facts, "video"):
         return
     names = " ".join(dict.fromkeys(str(f.value) for f in camera))
-    if video_container.LIBRARIES.match(encoder) and not video_tags.OWN_LIBRARIES.search(names):
+    if video_encoders.LIBRARIES.match(encoder) and not video_tags.OWN_LIBRARIES.search(names):
         yield finding(
             "suspect",
             "The sound does not come from the encoder of the picture",

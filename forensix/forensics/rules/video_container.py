@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_software
-from forensix.forensics.rules import provenance, video_boxes, video_edits, video_tags
+from forensix.forensics.rules import provenance, video_boxes, video_edits, video_encoders, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
@@ -27,9 +27,6 @@ WORDS = re.compile(
     r"(COMMENT|DESCRIPTION|COPYRIGHT|ORGANIZATION|CONTACT|ARTIST|PUBLISHER|AI\w*|URL|PURL)|ape\.|stream\.tag\.|container\.title)",
     re.IGNORECASE,
 )
-LIBRARIES = re.compile(
-    r"^(x264|x265|Lavc|LAME|SVT-AV1|lib(vpx|aom|opus|vorbis|FLAC)|reference libFLAC|Xiph\.Org libVorbis)", re.IGNORECASE
-)
 MAKER_TEXT = re.compile(
     r"\b(made|created|generated|produced|composed|voiced|synthesi[sz]ed|powered)\b[^.\n]{0,40}\b(with|by|using|on|in)\b|"
     r"\b(suno|udio|elevenlabs|runwayml|pika|heygen|synthesia|kling|lumalabs|hailuoai)\.(com|ai|io|art)\b|"
@@ -39,7 +36,6 @@ MAKER_TEXT = re.compile(
 FEW_BYTES = 16
 """Up to so many bytes behind a recording hide no file."""
 FFMPEG = "FFmpeg"
-SOFTWARE_ENCODER = re.compile(r"x26[45]|Lavc\S+ (lib)?(x26|h26|hevc|mpeg4|vp|av1)|SVT")
 FFMPEG_HANDLER = re.compile(r"^(Video|Sound|Subtitle|Data)Handlerr?$")
 HANDLERS = (
     (re.compile(r"mainconcept", re.I), "MainConcept, the encoder inside many editing programs"),
@@ -76,7 +72,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     named = [
         f
         for f in facts.items
-        if isinstance(f.value, str) and not LIBRARIES.match(f.value)
+        if isinstance(f.value, str) and not video_encoders.LIBRARIES.match(f.value)
         if SOFTWARE_TAGS.match(f.key) or f.key == CODEC_MAKER or (f.key in TRACK_NAMES and _is_camera(f.value))
         if not ("encod" in f.key.lower() and SWITCH.fullmatch(f.value))
         if not (is_mac and MAC_SYSTEM.match(f.value))
@@ -90,7 +86,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from video_tags.history(facts)
     yield from _generators(facts)
     yield from provenance.namesakes(f for f in named if f.key not in provenance.SOFTWARE_KEYS if not _is_of_people(f))
-    yield from _encoders(facts, is_named=is_ffmpeg)
+    yield from video_encoders.rules(facts, is_named=is_ffmpeg)
     yield from _handlers(facts, [*named, *(f for f in traces if is_ffmpeg)])
     yield from date_rules(facts)
     yield from video_edits.rules(facts)
@@ -112,7 +108,7 @@ def _traces(facts: Facts) -> list[Fact]:
     return [
         f
         for f in facts.items
-        if (f.key == "stream.encoder" and SOFTWARE_ENCODER.match(str(f.value)))
+        if (f.key == "stream.encoder" and video_encoders.SOFTWARE_ENCODER.match(str(f.value)))
         or (f.key in ("container.handler", MATROSKA_HANDLER) and FFMPEG_HANDLER.match(str(f.value)))
     ]
 
@@ -153,70 +149,6 @@ def _generators(facts: Facts) -> Iterator[Finding]:
             facts=[f for f, _ in marks],
             flags=("AI_GENERATED",),
             details=(("source", "ai_generated"),),
-        )
-
-
-def _encoders(facts: Facts, *, is_named: bool) -> Iterator[Finding]:
-    encoders = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
-    encoders += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
-    video = [f for f in encoders if SOFTWARE_ENCODER.match(str(f.value))]
-    if video and not is_named:
-        yield finding(
-            "benign",
-            "The picture was encoded in software",
-            f"{place(video[0])}: {str(video[0].value)[:60]} wrote the video stream. Cameras and phones encode in "
-            "hardware, so this is not the stream as a camera recorded it; programs that record, convert or share write "
-            "so.",
-            "encoding",
-            "editing",
-            facts=video,
-            values=[str(f.value)[:200] for f in video],
-            flags=("SUSPECT_SOFTWARE_",),
-            details=(("source", "software"),),
-        )
-    distinct = {
-        re.sub(r"\s.*", "", str(f.value).replace("x264 - core ", "x264-")) for f in video if "x26" in str(f.value)[:4]
-    }
-    settings = {str(f.value).split("options:")[-1] for f in video if "options:" in str(f.value)}
-    # Each stream was encoded by itself.
-    if max(len(distinct), len(settings)) > max(1, len(list(facts.all("stream.video")))):
-        yield finding(
-            "suspect",
-            "More than one encoding left its settings",
-            f"The stream holds {max(len(distinct), len(settings))} different texts of a video encoder: parts that were "
-            "encoded apart were joined. Services that encode long videos in pieces do this as well.",
-            "encoding",
-            "editing",
-            facts=video,
-            values=[str(f.value)[:300] for f in video],
-            flags=("FILE_EDITED",),
-        )
-    starts = facts.fact("stream.encoder_starts")
-    n_streams = len(list(facts.all("stream.video")))
-    if starts and len(starts.value) > max(1, n_streams) and len(settings) < 2 and not facts.fact("container.again"):
-        yield finding(
-            "benign",
-            f"The encoder began {len(starts.value)} times",
-            f"{place(starts)}: the text that it leaves where it begins stands at {len(starts.value)} places. Parts "
-            "were encoded one by one with the same settings and joined, as is done by editing programs, and by "
-            "services that encode in pieces.",
-            "encoding",
-            "editing",
-            facts=[starts],
-            values=[f"byte {at}" for at in starts.value],
-        )
-    other = [f for f in encoders if f not in video and not re.match(r"Lavf", str(f.value))]
-    if other:
-        names = list(dict.fromkeys(str(f.value)[:80] for f in other))
-        yield finding(
-            "benign",
-            "The file names the library that encoded it",
-            f"{place(other[0])}: {', '.join(names[:5]).rstrip('.')}. Any program can call such a library; it says how "
-            "the file was encoded, not by whom.",
-            "encoding",
-            "origin",
-            facts=other,
-            values=names,
         )
 
 

@@ -423,6 +423,23 @@ def test_the_encoder_of_a_stream_is_told_by_the_packet_that_holds_its_text(tmp_p
     assert read.get("stream.audio")["encoder"].startswith("Lavc")
 
 
+def test_a_library_is_told_with_the_streams_that_it_encoded() -> None:
+    one, other = "Lavc59.37.100 aac", "LAME3.100"
+    rows = [
+        ("stream.encoder", one, "text (Lavc)"),
+        ("stream.encoder", other, "text (LAME)"),
+        ("stream.encoder", "libvpx", "text"),
+        ("stream.video", {"codec": "vp8", "gaps": []}, "stream 0"),
+        ("stream.audio", {"codec": "aac", "gaps": []}, "stream 1"),
+        ("stream.tag.encoder", one, "stream 1"),
+        ("stream.audio", {"codec": "mp3", "gaps": [], "encoder": other}, "stream 2"),
+        ("stream.audio", {"codec": "mp3", "gaps": [], "encoder": other}, "stream 3"),
+    ]
+    told = pick(claims(Facts("video", "mkv", tuple(Fact(*row) for row in rows))), "names the library").claim
+    assert told.value == (f"{one} (sound, stream 1)", f"{other} (sound, stream 2; sound, stream 3)", "libvpx")
+    assert all(text in told.explanation for text in told.value)
+
+
 def test_frames_dropped_by_hand_are_found(tmp_path: Path) -> None:
     path = tmp_path / "a.mkv"
     with av.open(str(path), "w") as out:
