@@ -2,7 +2,7 @@
 
 Recorders write an index while they record and leave it where the last one is written; programs that write tags do the
 same. Neither is suspect by itself: a former index is where it names another device, date or place. Bytes of the
-recording that no track plays are rare: of 95 videos of phones, cameras, dashcams and services one has any, and that is
+recording that no track plays are rare: of 88 videos of phones, cameras, dashcams and services one has any, and that is
 the index which a phone wrote while it recorded. They are suspect where nothing else of the kind is known.
 """
 
@@ -85,6 +85,6 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 
 def _what(kind: str, head: str) -> str:
-    if kind == "filling":
-        return kind
-    return f"a box {kind}" if kind else f"first bytes {head}"
+    if kind == "unknown":
+        return f"first bytes {head}"
+    return kind if kind == "filling" else f"a box {kind}"

@@ -28,6 +28,7 @@ ROWS = 5_000_000
 """Rows of all tables together; ten hours of picture and sound have fewer than 4 million."""
 
 JUDGED, LISTED = 200, 6
+UNKNOWN = "unknown"
 INSIDE = re.compile(rb"moof|moov|hoov|mdat|wide|free|skip|uuid")
 """Boxes that recorders write while they record and let lie, once the last index is written."""
 
@@ -62,8 +63,8 @@ def unplayed(data: Any, nodes: list[Node], tables: list[tuple[int, str, int, int
         return
     largest = np.argsort(-sizes, kind="stable")[:JUDGED]
     rows: list[list[Any]] = [[*_kind(data, *holes[i].tolist()), int(holes[i, 0]), int(sizes[i])] for i in largest]
-    unknown = [row for row in rows if not row[0]]
-    shown = [*unknown, *(row for row in rows if row[0])][:LISTED]
+    unknown = [row for row in rows if row[0] == UNKNOWN]
+    shown = [*unknown, *(row for row in rows if row[0] != UNKNOWN)][:LISTED]
     value = {
         "bytes": int(sizes.sum()),
         "unknown": sum(row[3] for row in unknown),
@@ -79,12 +80,12 @@ def _head(data: Any, at: int) -> int:
 
 
 def _kind(data: Any, at: int, stop: int) -> tuple[str, str]:
-    """Return what fills a stretch, none where that is not known, and its first bytes."""
+    """Return what fills a stretch, and its first bytes."""
     name = bytes(data[at + 4 : at + 8])
     if INSIDE.fullmatch(name):
         return name.decode(), bytes(data[at : at + 8]).hex(" ")
     found = content(data, at, stop)
-    return ("", found[1].hex(" ")) if found else ("filling", bytes(data[at : at + 8]).hex(" "))
+    return (UNKNOWN, found[1].hex(" ")) if found else ("filling", bytes(data[at : at + 8]).hex(" "))
 
 
 def _left_over(starts: np.ndarray, ends: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
