@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from forensix import __version__
-from forensix.errors import ForensixError, MissingExtra, UsageError
+from forensix.errors import ForensixError, MissingExtra, ModelError, UsageError
 from forensix.executors import messages
 from forensix.executors.gate import Done, Gate
 from forensix.executors.local import packed
@@ -83,13 +83,23 @@ def run_on_cluster(
 def work(message: bytes, digest: str, release: str, items: _Items) -> list[tuple[int, Any]]:
     """Run a chunk on a worker: the function is unpacked once a process, and one chunk runs at a time in each."""
     if release != __version__:
-        raise UsageError(f"a worker of the cluster runs forensix {__version__}, and the caller {release}")
+        raise UsageError(f"the worker {_address()} runs forensix {__version__}, and the caller {release}")
     with _one_at_a_time:
-        if digest not in messages.UNPACKED:
-            messages.UNPACKED.clear()
-            messages.UNPACKED[digest] = pickle.loads(message or _received(digest))
-        function, common = messages.UNPACKED[digest]
-        return [(index, function(common, item)) for index, item in items]
+        try:
+            if digest not in messages.UNPACKED:
+                messages.UNPACKED.clear()
+                messages.UNPACKED[digest] = pickle.loads(message or _received(digest))
+            function, common = messages.UNPACKED[digest]
+            return [(index, function(common, item)) for index, item in items]
+        except (UsageError, ModelError) as error:
+            # Of a model that is not there, for example: the one who asks may have it.
+            raise type(error)(f"on the worker {_address()}: {error}") from None
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)
 
 
 def _received(digest: str) -> bytes:

@@ -141,7 +141,8 @@ class Settings(BaseSettings):
             raise ValueError("give sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
         try:
             url = sa.make_url(value)
-            if "@" in (url.host or ""):
+            # A password that holds "@" and "/" ends in the name of the database.
+            if "@" in f"{url.host}{'' if scheme == 'sqlite' else url.database}":
                 raise ValueError
         except (sa.exc.ArgumentError, ValueError):
             # Without what was said, which repeats a part of the URL.

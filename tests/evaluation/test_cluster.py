@@ -89,5 +89,5 @@ def test_a_worker_that_runs_other_code_is_told(tmp_path: Path) -> None:
     (other / "calibration.py").write_text((Path(forensix.__file__).parent / "calibration.py").read_text() + "\n# new\n")
     with Cluster(tmp_path) as cluster:
         cluster.add(1, path=[str(other.parent)])
-        with pytest.raises(UsageError, match="another version of forensix"):
+        with pytest.raises(UsageError, match=r"on the worker tcp://\S+: .* another version of forensix"):
             evaluate(pictures(tmp_path, 2), TASK, component=Grey(), cache=False, executor=cluster.address)

@@ -207,5 +207,5 @@ def test_workers_of_another_release_are_told(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import forensix\nforensix.__version__ = '0.0.1'\n")
     with Cluster(tmp_path) as actual:
         actual.add(1, path=[str(tmp_path)])
-        with pytest.raises(UsageError, match=r"runs forensix 0\.0\.1, and the caller"):
+        with pytest.raises(UsageError, match=r"the worker tcp://\S+ runs forensix 0\.0\.1, and the caller"):
             list(run(acts.add, 0, [1], executor=actual.address))

@@ -6,6 +6,7 @@ from typing import Any
 import papermill
 import pytest
 
+from forensix.client import Client
 from tests.service.running import Service
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "service_client.ipynb"
@@ -22,6 +23,9 @@ def run(folder: Path, **parameters: str) -> str:
 @pytest.mark.slow
 def test_it_takes_a_service_that_runs(service: Service, tmp_path: Path) -> None:
     name, password = service.account("emma")
+    client = Client.sign_in(service.base_url, name, password)
+    others = client.register_webhook("forensic_analysis_complete", "https://127.0.0.1:9/others")
     output = run(tmp_path, base_url=service.base_url, name=name, password=password)
     assert output.count("('completed'") == 4
     assert service.process.poll() is None and "the service ended" not in output
+    assert [webhook.id for webhook in client.webhooks("forensic_analysis_complete")] == [others]

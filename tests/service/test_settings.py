@@ -87,6 +87,7 @@ def test_what_the_url_says_of_a_connection_goes_before_what_is_usual(tmp_path: P
         {"database_url": "sqlite:///:memory:"},
         {"database_url": "postgresql://anna:a-secret@db:port/x"},
         {"database_url": "postgresql://anna:one@a-secret@db/x"},
+        {"database_url": "postgresql://anna:one@a-secret/two@db/x"},
         {"database_url": "sqlite:///forensix.db"},
         {"analysis_memory_bytes": 1},
         *({"private_hosts": host} for host in ("http://hooks", "hooks:8000", "hooks/a", "a b", "*.internal")),
