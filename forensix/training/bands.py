@@ -35,10 +35,10 @@ def with_band(
     is, ``{n}`` standing for how many sources it has. The specification's two classes part at the upper bound: a wrong
     accusation weighs more than a miss. Where ``scored`` has a column ``kind``, videos beside other media get bounds of
     their own, whose upper one is no lower than that of the others, or of ``as_videos``: the others judged as videos
-    are. Where it has a column ``withheld``, files with that set are undecided whatever their score. With
-    ``only_supported``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`), and
-    ``by_source`` says that files of a source hang together there, in all conditions. With ``only_upper`` nothing is
-    called real, for a model that is blind to a kind of fakes.
+    are. Intervals draw sources again, or the values of a column ``unit``. Where it has a column ``withheld``, files
+    with that set are undecided whatever their score. With ``only_supported``, bounds stay only where they are shown to
+    mean something (`forensix.metrics.supported`), and ``by_source`` says that files of a source hang together there, in
+    all conditions. With ``only_upper`` nothing is called real, for a model that is blind to a kind of fakes.
     """
     about = about.format(n=scored["repo"].nunique())
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from forensix import Manifest
+from forensix import Manifest, evaluate
 from forensix.models import ModelCard, get_card
 from forensix.tasks.verdicts import class_of, is_inconclusive
 from forensix.training.own.measure import measured_on
@@ -69,6 +69,19 @@ def test_what_was_learnt_decides(told: Manifest) -> None:
     card = measured(told)
     assert card.inconclusive is not None and 0 < card.inconclusive[0] <= card.inconclusive[1] < 1
     assert figures(card)["fake files decided"] == figures(card)["real files decided"] == 1
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_the_interval_on_the_card_is_that_of_an_evaluation_of_the_same_files(told: Manifest, grouped: bool) -> None:
+    columns = {"group_id": [f"g{i % 6}" for i in range(16)]} if grouped else {"source": ["phone", "web"] * 8}
+    labels = ["real"] * 6 + ["fake", "fake", "real", "real"] + ["fake"] * 6
+    files = Manifest(told.table.assign(label=labels, **columns), told.root)
+    card = measured(files, groups=list(next(iter(columns.values()))))
+    found = evaluate(files, TASK, component=Bright(card), metadata=False, cache=False, executor="here").summary()
+    expected = found[found["metric"] == "auc"].iloc[0]
+    (one,) = [one for one in card.measured if one.metric == "AUC"]
+    assert one.value == pytest.approx(expected["value"], abs=1e-4)
+    assert one.interval == pytest.approx((expected["low"], expected["high"])) and one.interval[0] < one.interval[1]
 
 
 def test_a_model_of_noise_decides_nothing_although_its_scores_rise_a_little(told: Manifest) -> None:
