@@ -27,6 +27,7 @@ class Gathered:
         self._score = np.full(n, np.nan)
         self._seconds = np.full(n, np.nan, dtype=np.float32)
         self._class = np.full(n, -1, dtype=np.int16)
+        self._inconclusive = np.zeros(n, dtype=bool)
         self._classes: dict[str, int] = {}
         self._errors: dict[int, str] = {}
         self._frames: dict[int, np.ndarray] = {}
@@ -47,6 +48,7 @@ class Gathered:
             self._score[place] = row["score"]
         if row["class_name"] is not None:
             self._class[place] = self._classes.setdefault(row["class_name"], len(self._classes))
+        self._inconclusive[place] = bool(row.get("inconclusive"))
         if row["error"] is not None:
             self._errors[place] = row["error"]
             self.n_failed += 1
@@ -91,6 +93,7 @@ class Gathered:
         scores = self._described(table, task, at, "file")
         scores["score"] = self._score[at]
         scores["class_name"] = _text(classes[code] for code in self._class[at])
+        scores["inconclusive"] = self._inconclusive[at]
         scores["error"] = _text(self._errors.get(int(place)) for place in at)
         scores["seconds"] = self._seconds[at].astype(np.float64)
         videos = sorted(self._frames)
@@ -117,7 +120,7 @@ class Gathered:
         n = len(self.pairs)
         for file, first in self._twins:
             to, source = slice(file * n, file * n + n), slice(first * n, first * n + n)
-            for values in (self._state, self._score, self._seconds, self._class):
+            for values in (self._state, self._score, self._seconds, self._class, self._inconclusive):
                 values[to] = values[source]
             for pair in range(n):
                 if error := self._errors.get(first * n + pair):

@@ -20,8 +20,8 @@ from forensix.models import as_named, check_object, component_names, load_compon
 from forensix.perturb import find, grid, names
 from forensix.tasks import Task, describe, load_task
 
-RESULT_COLUMNS = ("sha256", "task", "component", "degradation", "strength", "level", "score", "class_name", "error",
-                  "seconds", "frame_ms")  # fmt: skip
+RESULT_COLUMNS = ("sha256", "task", "component", "degradation", "strength", "level", "score", "class_name",
+                  "inconclusive", "error", "seconds", "frame_ms")  # fmt: skip
 """Columns that an evaluation adds to those of the manifest."""
 
 

@@ -24,8 +24,9 @@ class Evaluation:
 
     ``scores`` has a row a file, component and condition, in the order of the manifest: its columns, then ``sha256``,
     ``task``, ``component``, ``degradation``, ``strength``, ``level``, ``score`` (in [0, 1], higher is more likely
-    fake, NaN where there is none), ``class_name``, ``error`` and ``seconds`` (what components share, such as decoding,
-    counts for the first of them).
+    fake, NaN where there is none), ``class_name``, ``inconclusive`` (whether the verdict tells neither class, whatever
+    is called so on the wire), ``error`` and ``seconds`` (what components share, such as decoding, counts for the first
+    of them).
     """
 
     scores: pd.DataFrame

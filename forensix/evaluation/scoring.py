@@ -68,9 +68,10 @@ class Item:
 def score_file(job: Job, item: Item) -> list[Row]:
     """Return a row for each wanted pair, in their order.
 
-    A row holds ``score`` (None where there is none), ``class_name``, ``error`` (None, or why there is no score),
-    ``code`` (the error's slug), ``seconds``, ``frames`` (pairs of milliseconds and score), and ``skipped``: True where
-    the degradation is none of this kind of file. What a component does wrong on one file is that file's error.
+    A row holds ``score`` (None where there is none), ``class_name``, ``inconclusive`` (whether the verdict tells
+    neither class), ``error`` (None, or why there is no score), ``code`` (the error's slug), ``seconds``, ``frames``
+    (pairs of milliseconds and score), and ``skipped``: True where the degradation is none of this kind of file. What a
+    component does wrong on one file is that file's error.
 
     Raises
     ------
@@ -149,15 +150,17 @@ def _scored(job: Job, task: Task, media: Media, component: Any) -> Row:
             raise ValueError(f"the score {outcome.score} is not in [0, 1]")
         score = None if outcome.score is None else float(outcome.score)
         frames = [[float(ms), float(value)] for ms, value in outcome.frame_scores]
-        return _row(score, str(getattr(outcome.result, "class_name", "")), frames=frames)
+        name = str(getattr(outcome.result, "class_name", ""))
+        return _row(score, name, inconclusive=outcome.inconclusive, frames=frames)
     except (ModelError, MissingExtra):
         raise
     except (Exception, SystemExit) as error:
         return _failed(error)
 
 
-def _row(score: float | None, class_name: str | None, *, frames: list[list[float]]) -> Row:
-    return {"score": score, "class_name": class_name, "error": None, "code": None, "frames": frames}
+def _row(score: float | None, class_name: str | None, *, inconclusive: bool = False, frames: list[list[float]]) -> Row:
+    told = {"class_name": class_name, "inconclusive": inconclusive}
+    return {"score": score, **told, "error": None, "code": None, "frames": frames}
 
 
 def _failed(error: BaseException) -> Row:

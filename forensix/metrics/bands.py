@@ -153,8 +153,10 @@ def _above(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", share: float)
     return min(1.0, float(np.nextafter(ordered[allowed], 2)))
 
 
-def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> BandRates:
+def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float], *, withheld: ArrayLike = False) -> BandRates:
     """Return what a band (lower, upper) decides of files and how often that is wrong; see `BandRates`.
+
+    Files that are ``withheld``, shape (n,), are decided by no score.
 
     Raises
     ------
@@ -175,7 +177,8 @@ def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> Ba
     if band[0] == band[1]:
         low = s < band[0]
     # Beyond a bound of 0 or 1 nothing lies.
-    low, high = low & (band[0] > 0), high & (band[1] < 1)
+    told = ~np.asarray(withheld, dtype=bool)
+    low, high = low & told & (band[0] > 0), high & told & (band[1] < 1)
     settled = low | high
     wrong = (low & y) | (high & ~y)
     return BandRates(

@@ -4,6 +4,8 @@ What a card says of them is how much they decide, and how often that is wrong. W
 each get their own.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ def with_band(
     by_source: bool = False,
     only_upper: bool = False,
     as_videos: pd.DataFrame | None = None,
+    undecided: Callable[[ModelCard], NDArray[np.bool_]] | None = None,
 ) -> ModelCard:
     """Return the card with the bounds that hold for every source and in every condition, and with what they decide.
 
@@ -38,7 +41,8 @@ def with_band(
     are. Intervals draw sources again, or the values of a column ``unit``. Where it has a column ``withheld``, files
     with that set are undecided whatever their score. With ``only_supported``, bounds stay only where they are shown to
     mean something (`forensix.metrics.supported`), and ``by_source`` says that files of a source hang together there, in
-    all conditions. With ``only_upper`` nothing is called real, for a model that is blind to a kind of fakes.
+    all conditions. With ``only_upper`` nothing is called real, for a model that is blind to a kind of fakes. Once the
+    card has its bounds, ``undecided`` says of which rows its verdicts tell nothing, for what is said that they decide.
     """
     about = about.format(n=scored["repo"].nunique())
 
@@ -51,18 +55,20 @@ def with_band(
     apart = bool(video.any() and not video.all())
     rest = scored[~video] if apart else scored
     whole = _band(rest, every_source=every_source)
-    band = kept_if(_judged(rest), whole)
-    measured = _measured(rest, band, f"{about}, pictures" if apart else about, command)
-    moving = None
+    band, moving = kept_if(_judged(rest), whole), None
     if apart:
         low, high = _band(scored[video], every_source=every_source)
         least = whole[1] if as_videos is None else _band(as_videos, every_source=every_source)[1]
         moving = kept_if(_judged(scored[video]), (min(low, least), max(high, least)))
+    card = card.model_copy(update={"inconclusive": band, "inconclusive_video": moving, "threshold": whole[1]})
+    if undecided is not None:
+        scored = scored.assign(withheld=undecided(card))
+    measured = _measured(scored[~video] if apart else scored, band, f"{about}, pictures" if apart else about, command)
+    if moving is not None:
         measured += _measured(scored[video], moving, f"{about}, videos", command)
     stem = command.partition(" --list")[0]
     kept = tuple(one for one in card.measured if not (stem and one.command.startswith(stem)))
-    update = {"inconclusive": band, "inconclusive_video": moving, "threshold": whole[1], "measured": (*kept, *measured)}
-    return card.model_copy(update=update)
+    return card.model_copy(update={"measured": (*kept, *measured)})
 
 
 def with_video_band(card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT) -> ModelCard:
@@ -105,7 +111,7 @@ def _measured(scored: pd.DataFrame, band: tuple[float, float], about: str, comma
     measured = []
     for condition, rows in scored.groupby("condition", sort=False):
         y, s = _known(rows)
-        counted = decided(y, np.where(_withheld(rows), np.mean(band), s), band)
+        counted = decided(y, s, band, withheld=_withheld(rows))
         figures = {
             "AUC": (auc(y, s), bootstrap_interval(auc, y, s, groups=rows["unit" if "unit" in rows else "repo"])),
             "real files decided": (counted.real_decided, None),

@@ -40,7 +40,7 @@ def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifes
     assert list(table.columns) == [
         *("path", "label", "group_id", "source", "generator"),
         *("sha256", "task", "component", "degradation", "strength", "level"),
-        *("score", "class_name", "error", "seconds"),
+        *("score", "class_name", "inconclusive", "error", "seconds"),
     ]
     assert len(table) == 8 * 2 * 4
     assert table["path"].drop_duplicates().tolist() == few.table["path"].tolist()
@@ -209,6 +209,7 @@ def test_called_fake_is_what_the_verdict_calls_so_unless_a_threshold_is_given(tm
     table = evaluation.scores
     assert (table["score"] >= 0.2).equals(table["label"] == "fake"), "the scores tell all"
     assert set(table["class_name"]) == {"real"}, "and the pictures are too small to be judged"
+    assert table["inconclusive"].all()
 
     def accuracy(**options: object) -> list[float]:
         summary = evaluation.summary(n_bootstrap=0, **options)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from forensix.manifest import Manifest
 from forensix.media import open_media
 from forensix.metrics.bands import LEAST_RATIO
 from forensix.models import ModelCard, TrainingSource
+from forensix.tasks.verdicts import is_inconclusive
 from forensix.training.bands import AS_IT_IS, with_band
 
 MUTE = (0.0, 1.0)
@@ -56,19 +58,23 @@ def measured_on(
     """
     calibration = _calibration(partial(logit, detector(card)), held_out, groups, tell)
     calibrated = card.model_copy(update={"calibration": calibration})
-    evaluation = evaluate(
-        held_out,
-        task,
-        component=detector(calibrated),
-        degradations=_strengths(degradations),
-        executor="here",
-        cache=False,
-        metadata=False,
-        progress=lambda _, said, done: tell(f"measuring on {said}", 0.5 + 0.5 * done),
-    )
+
+    def scores_of(card: ModelCard, files: Manifest, said: str, begun: float) -> pd.DataFrame:
+        found = evaluate(
+            files,
+            task,
+            component=detector(card),
+            degradations=_strengths(degradations),
+            executor="here",
+            cache=False,
+            metadata=False,
+            progress=lambda _, count, done: tell(f"{said} {count}", begun + 0.35 * done),
+        )
+        return found.scores[found.scores["score"].notna()]
+
+    scores = scores_of(calibrated, held_out, "measuring on", 0.3)
     group_of = dict(zip(held_out.table["path"], groups, strict=True))
     kind_of = dict(zip(held_out.table["path"], map(_kind, held_out.paths()), strict=True))
-    scores = evaluation.scores[evaluation.scores["score"].notna()]
     conditions = [
         AS_IT_IS if name == "none" else f"{name}{'' if pd.isna(strength) else f' {strength:g}'}"
         for name, strength in zip(scores["degradation"], scores["strength"], strict=True)
@@ -83,18 +89,41 @@ def measured_on(
             "score": scores["score"].to_numpy(dtype=float),
         }
     )
+
+    def undecided(bounded: ModelCard) -> NDArray[np.bool_]:
+        """Return of which scores the verdicts of the card tell nothing: most, but not all, lie between its bounds."""
+        beyond = [
+            not is_inconclusive(score, SimpleNamespace(card=bounded), kind)
+            for score, kind in zip(scored["score"], scored["kind"], strict=True)
+        ]
+        paths = set(scores["path"].to_numpy()[beyond])
+        told: set[tuple[str, str, str]] = set()
+        if paths:
+            table = held_out.table[held_out.table["path"].isin(paths)].reset_index(drop=True)
+            files = Manifest(table, held_out.root, held_out.outside)
+            verdicts = scores_of(bounded, files, "counting the verdicts on", 0.65)
+            told = set(_places(verdicts[~verdicts["inconclusive"]]))
+        return np.array([row not in told for row in _places(scores)])
+
     for condition, rows in scored.groupby("condition"):
         if rows["label"].nunique() < 2:
             raise UsageError(f"of the files held out, {condition}, only {rows['label'].iloc[0]} ones could be scored")
     if scored.empty:
         raise UsageError(f"none of the {len(held_out)} files held out could be scored")
-    measured = with_band(calibrated, scored, card.command or "", about=ABOUT, only_supported=True, by_source=True)
+    measured = with_band(
+        calibrated, scored, card.command or "", about=ABOUT, only_supported=True, by_source=True, undecided=undecided
+    )
     if set(scored["kind"]) == {"image"}:
         limits = f"No video was held out: it decides nothing of one. {measured.limits}"
         measured = measured.model_copy(update={"inconclusive_video": MUTE, "limits": limits})
     if untold := _untold(measured.inconclusive or MUTE):
         measured = measured.model_copy(update={"limits": f"{untold} {measured.limits}"})
     return measured
+
+
+def _places(scores: pd.DataFrame) -> list[tuple[str, str, str]]:
+    rows = zip(scores["path"], scores["degradation"], scores["strength"], strict=True)
+    return [(path, degradation, str(strength)) for path, degradation, strength in rows]
 
 
 def _untold(band: tuple[float, float]) -> str:
@@ -118,7 +147,7 @@ def _kind(path: Path) -> str:
 
 def _calibration(logit: Callable[[Path], float], held_out: Manifest, groups: Sequence[str], tell: Tell) -> Calibration:
     logits, fake, weights = judged(
-        logit, held_out, groups, lambda share: tell(f"calibrating on {len(held_out)} files held out", 0.5 * share)
+        logit, held_out, groups, lambda share: tell(f"calibrating on {len(held_out)} files held out", 0.3 * share)
     )
     try:
         return fit_platt(logits, fake, weights=weights)
