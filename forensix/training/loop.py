@@ -89,7 +89,8 @@ def fit(
     Raises
     ------
     UsageError
-        The checkpoint is of another run, or damaged.
+        The checkpoint is of another run, or damaged; or the loss, or what ``judge`` returns, is no finite number. The
+        checkpoint is removed then: what comes after it would end there again.
     """
     learned = [parameter for parameter in network.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(learned, lr=plan.rate(0, 0.0), weight_decay=plan.decay)
@@ -112,16 +113,16 @@ def fit(
         for group in optimizer.param_groups:
             group["lr"] = plan.rate(step, done)
         loss = loss_of(network, draw(rng))
+        losses.append(_finite(loss.item(), step, checkpoint))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(learned, 5.0)
         optimizer.step()
         averaged.update_parameters(network)
-        losses.append(loss.item())
         step += 1
         if step % plan.every == 0 or step == plan.steps:
             if judge is not None:
-                _judged(averaged.module, judge, best)
+                _finite(_judged(averaged.module, judge, best), step, checkpoint)
             if tell is not None:
                 tell(step, float(np.mean(losses)), progress())
             losses.clear()
@@ -133,7 +134,18 @@ def fit(
     return step
 
 
-def _judged(network: nn.Module, judge: Callable[[nn.Module], float], best: _Best) -> None:
+def _finite(value: float, step: int, checkpoint: Path | None) -> float:
+    if math.isfinite(value):
+        return value
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+    raise UsageError(
+        f"the training diverged: after {step} steps its loss is no finite number, so no model is written; take a lower"
+        " rate"
+    )
+
+
+def _judged(network: nn.Module, judge: Callable[[nn.Module], float], best: _Best) -> float:
     network.eval()
     with torch.inference_mode():
         value = judge(network)
@@ -141,6 +153,7 @@ def _judged(network: nn.Module, judge: Callable[[nn.Module], float], best: _Best
     if value < best.value:
         best.value, best.since = value, 0
         best.state = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+    return value
 
 
 def _keep(

@@ -1,5 +1,6 @@
 """The loop that trains every network: what is killed goes on as if it had not been, and what gets no better stops."""
 
+import math
 import os
 import signal
 import subprocess
@@ -45,6 +46,21 @@ def test_a_network_learns_and_its_weights_are_the_average() -> None:
     steps = fit(net, draw, loss_of, PLAN, np.random.default_rng(0), tell=lambda step, loss, done: losses.append(loss))
     assert steps == 60 and len(losses) == 6 and losses[-1] < losses[0]
     assert not net.training and loss_of(net, fixed).item() < 0.6 * before
+
+
+@pytest.mark.parametrize("where", ["learnt from", "judged"])
+def test_a_loss_that_is_no_number_ends_it_and_leaves_no_checkpoint_to_go_on_with(tmp_path: Path, where: str) -> None:
+    steps = 0
+
+    def diverging(net: nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        nonlocal steps
+        steps += 1
+        return loss_of(net, batch) * (math.nan if where == "learnt from" and steps > 25 else 1)
+
+    options = {"judge": lambda net: math.inf if where == "judged" and steps >= 20 else 1.0}
+    with pytest.raises(UsageError, match=r"the training diverged: after 2\d steps its loss is no finite number"):
+        fit(network(), draw, diverging, PLAN, np.random.default_rng(0), checkpoint=tmp_path / "kept.pt", **options)
+    assert steps in (20, 26) and not any(tmp_path.iterdir())
 
 
 KILLED = """

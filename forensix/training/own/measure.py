@@ -21,6 +21,8 @@ from forensix.models import ModelCard, TrainingSource
 from forensix.tasks.verdicts import is_inconclusive
 from forensix.training.bands import AS_IT_IS, with_band
 
+LEAST_SPREAD = 1e-6
+"""Of the largest logit: less than that between the files held out is rounding."""
 MUTE = (0.0, 1.0)
 """Bounds beyond which nothing lies."""
 MOST_SOURCES = 100
@@ -54,7 +56,7 @@ def measured_on(
     Raises
     ------
     UsageError
-        The files of a class cannot be scored, or the network scores real files above fake ones.
+        The files of a class cannot be scored, or the network scores real files above fake ones, or all alike.
     """
     calibration = _calibration(partial(logit, detector(card)), held_out, groups, tell)
     calibrated = card.model_copy(update={"calibration": calibration})
@@ -149,6 +151,11 @@ def _calibration(logit: Callable[[Path], float], held_out: Manifest, groups: Seq
     logits, fake, weights = judged(
         logit, held_out, groups, lambda share: tell(f"calibrating on {len(held_out)} files held out", 0.3 * share)
     )
+    if not np.isfinite(logits).all() or np.ptp(logits) <= LEAST_SPREAD * np.abs(logits).max():
+        raise UsageError(
+            "the network says the same of all files held out, or no finite number, so no model is written: the training"
+            " diverged or taught it nothing; take a lower rate, or more steps"
+        )
     try:
         return fit_platt(logits, fake, weights=weights)
     except ValueError:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from forensix import Manifest, evaluate
+from forensix.errors import UsageError
 from forensix.models import ModelCard, get_card
 from forensix.tasks.verdicts import class_of, is_inconclusive
 from forensix.training.own.measure import measured_on
@@ -108,6 +109,15 @@ def test_a_model_of_noise_decides_nothing_although_its_scores_rise_a_little(told
     assert card.limits.startswith("It calls nothing real or fake: in the groups held out no score was shown")
     assert figures(card)["fake files decided"] == figures(card)["real files decided"] == 0
     assert is_inconclusive(1.0, Bright(card), "image") and class_of(1.0, Bright(card), "image") == "real"
+
+
+@pytest.mark.parametrize("said", [7.0, float("nan"), float("inf")])
+def test_a_network_that_says_the_same_of_all_files_is_no_model(
+    told: Manifest, said: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bright, "logit", lambda detector, rgb: said)
+    with pytest.raises(UsageError, match=r"says the same of all files held out, or no finite number, so no model is"):
+        measured(told)
 
 
 def test_files_of_one_group_do_not_make_a_verdict(told: Manifest) -> None:
