@@ -14,6 +14,7 @@ from forensix.errors import UsageError
 from forensix.manifest import Manifest
 from forensix.manifest_table import GROUP
 from forensix.training.folds import leave_source_out
+from forensix.training.own.twins import check_apart, merged
 
 SPLITS = ("train", "dev", "test")
 N_FOLDS = 5
@@ -57,6 +58,7 @@ def deal(manifest: Manifest, group: str | None, seed: int) -> Split:
     if unknown := splits - set(SPLITS):
         raise UsageError(f"the column 'split' names {min(map(str, unknown))!r}: name the splits {', '.join(SPLITS)}")
     if "train" in splits:
+        check_apart(manifest)
         learnt, others = manifest.where(split="train"), manifest.where(split="dev")
         for name in splits - {"train"}:
             if shared := set(groups_of(learnt, column)) & set(groups_of(manifest.where(split=name), column)):
@@ -81,7 +83,8 @@ def groups_of(manifest: Manifest, column: str) -> list[str]:
 def _folds(
     manifest: Manifest, column: str, most: int, least: int, seed: int
 ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    groups, fake = groups_of(manifest, column), [bool(one) for one in manifest.is_fake()]
+    named = groups_of(manifest, column)
+    groups, fake = merged(named, manifest), [bool(one) for one in manifest.is_fake()]
     table = pd.DataFrame({"group": groups, "fake": fake})
     fewest = min(table[table["fake"] == label]["group"].nunique() for label in (True, False))
     for n in range(min(most, max(fewest, least)), least - 1, -1):
@@ -90,9 +93,11 @@ def _folds(
         except ValueError:
             continue
     what = "real" if fewest == table[~table["fake"]]["group"].nunique() else "fake"
+    same = " (files of the same content count as one)" if len(set(groups)) < len(set(named)) else ""
     raise UsageError(
-        f"the {what} files are of {fewest} groups of the column {column!r}, and {least} are needed of both classes, to"
-        " learn from, to stop by and to measure on: name another column with group=, or 'path' for every file by itself"
+        f"the {what} files are of {fewest} groups of the column {column!r}{same}, and {least} are needed of both"
+        " classes, to learn from, to stop by and to measure on: name another column with group=, or 'path' for every"
+        " file by itself"
     )
 
 

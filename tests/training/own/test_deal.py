@@ -75,3 +75,35 @@ def test_what_cannot_be_dealt_is_refused(columns: dict[str, object], group: str 
 def test_without_a_column_that_groups_every_file_is_by_itself() -> None:
     alone = Manifest(manifest().table.drop(columns="group_id"), ".")
     assert deal(alone, None, 0).group == "path"
+
+
+def files(folder: Path, contents: list[int]) -> Manifest:
+    for i, content in enumerate(contents):
+        (folder / f"{i:02}.jpg").write_bytes(b"picture %3d" % content)
+    rows = {"path": [f"{i:02}.jpg" for i in range(len(contents))], "label": ["real", "fake"] * (len(contents) // 2)}
+    return Manifest(pd.DataFrame(rows), folder)
+
+
+def test_the_same_content_under_several_names_is_in_one_part(tmp_path: Path) -> None:
+    # Ten contents, each three times: every name is a group of its own.
+    whole = files(tmp_path, [i // 2 % 10 for i in range(60)])
+    for seed in range(5):
+        split = deal(whole, "path", seed)
+        contents = [{path.read_bytes() for path in part.paths()} for part in parts(split)]
+        assert not (contents[0] & contents[1] or contents[0] & contents[2] or contents[1] & contents[2])
+        assert sum(map(len, contents)) == 10 and sum(map(len, parts(split))) == 60
+
+
+@pytest.mark.parametrize("other", ["dev", "test"])
+def test_the_same_content_in_train_and_another_split_is_refused(tmp_path: Path, other: str) -> None:
+    whole = files(tmp_path, [*range(39), 4])
+    table = whole.table.assign(split=["train"] * 20 + [other] * 20)
+    with pytest.raises(UsageError, match=f"39.jpg of the split {other} has the same content as 04.jpg of the split"):
+        deal(Manifest(table, whole.root), None, 0)
+
+
+def test_that_there_are_too_few_contents_is_said(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"of 1 groups of the column 'path' \(files of the same content count as one\)"
+    ):
+        deal(files(tmp_path, [0, 1] * 10), None, 0)

@@ -338,7 +338,7 @@ def test_a_class_whose_files_are_all_broken_is_told_with_the_first_reason(tmp_pa
             if label == "real":
                 Image.fromarray(np.random.default_rng(i).integers(0, 255, (80, 80, 3), np.uint8)).save(path)
             else:
-                path.write_bytes(b"no picture")
+                path.write_bytes(b"no picture %d" % i)
     with pytest.raises(UsageError, match=r"none of the fake files .*the first one: 0.jpg|none of the fake files"):
         forensix.train(tmp_path / "data", TASK, tmp_path / "out")
 
