@@ -21,7 +21,8 @@ _SPELLINGS = {
              "aigenerated", "manipulated", "forged", "tampered"),
 }  # fmt: skip
 _MEANT = {spelling: label for label, spellings in _SPELLINGS.items() for spelling in spellings}
-_AMBIGUOUS = {"true", "false", "yes", "no", "positive", "negative", "pos", "neg", "-1", "0", "1", "2"}
+_NO = {"false", "no", "negative", "neg", "-1", "0"}
+_AMBIGUOUS = {"true", "yes", "positive", "pos", "1", "2", *_NO}
 
 
 def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = None) -> "pd.Series[Any]":
@@ -49,7 +50,7 @@ def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = No
     if ambiguous:
         raise UsageError(
             f"the label {ambiguous[0]!r} does not say whether it means real or fake:"
-            f" {how_to_tell(ambiguous[0])}, or 'real'"
+            f" {how_to_tell(ambiguous[0])}, or the other way round"
         )
     meant = _MEANT | own
     return values.map({value: meant.get(word) for value, word in plain.items()}).astype(object)
@@ -57,8 +58,10 @@ def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = No
 
 def how_to_tell(word: str) -> str:
     """Return how a caller, or one of a command, says what a word means."""
-    option = f"--label{'=' if word.startswith('-') else ' '}{shlex.quote(f'{word}=fake')}"
-    return f"pass labels={{{word!r}: 'fake', ...}} ({option})"
+    # What says no is seldom the class that is looked for.
+    label = "real" if word in _NO else "fake"
+    option = f"--label{'=' if word.startswith('-') else ' '}{shlex.quote(f'{word}={label}')}"
+    return f"pass labels={{{word!r}: {label!r}, ...}} ({option})"
 
 
 def _plain(value: Any) -> str:
