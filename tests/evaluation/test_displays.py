@@ -99,6 +99,14 @@ def test_calibration_is_scikit_learns_and_can_weigh_the_classes_alike() -> None:
     assert even.ece < 0.03 < plain.ece
 
 
+def test_calibration_of_few_files_has_few_bins_and_the_error_of_the_tables() -> None:
+    frame = scores(n=40)
+    y, s = (frame["label"] == "fake").to_numpy(), frame["score"].to_numpy()
+    few = CalibrationDisplay.from_predictions(y, s).curves[0]
+    assert len(few.n) <= 4 and few.n.sum() == 40 and few.ece == pytest.approx(ece(y, s))
+    assert len(CalibrationDisplay.from_predictions(y, s, n_bins=15).curves[0].n) > 4
+
+
 def test_a_curve_is_of_the_same_reals_as_its_row_in_the_table() -> None:
     rng = np.random.default_rng(0)
     kinds = (("en", "real", 0.5), ("de", "real", 0.0), ("en", "fake", 0.4), ("fr", "fake", 0.4))

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
+OF_BIN = 10
+"""Files of a bin, on average, where nobody says how many bins there shall be: the share among fewer says little."""
+
+
 class Reliability(NamedTuple):
     """Of the bins that hold files: mean score, share of fakes with a 95 % interval, files. ``ece`` as in metrics."""
 
@@ -45,18 +49,25 @@ class CalibrationDisplay:
 
     @classmethod
     def from_predictions(
-        cls, labels: ArrayLike, scores: ArrayLike, *, name: str = "", n_bins: int = N_BINS, equal_priors: bool = False
+        cls,
+        labels: ArrayLike,
+        scores: ArrayLike,
+        *,
+        name: str = "",
+        n_bins: int | None = None,
+        equal_priors: bool = False,
     ) -> Self:
         """Bin scores in [0, 1]; ``equal_priors`` weighs the classes alike, which is what shipped models are made for.
 
-        With it the share of fakes does not depend on the mix of the set.
+        With it the share of fakes does not depend on the mix of the set. By default there are as many bins as for the
+        ``ece``, fewer where that would leave less than `OF_BIN` files in each.
         """
         y, s = checked(labels, scores)
         return cls((_reliability(name, y, probabilities(s), n_bins, equal_priors),), equal_priors)
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, column: str | None = None, *, n_bins: int = N_BINS, equal_priors: bool = False
+        cls, frame: pd.DataFrame, column: str | None = None, *, n_bins: int | None = None, equal_priors: bool = False
     ) -> Self:
         """Bin the scores of each value of a column (the components, where there are several)."""
         parts = [p for p in selected(frame, column or default_column(frame)) if p.labels.any() and not p.labels.all()]
@@ -92,20 +103,33 @@ class CalibrationDisplay:
         return f"CalibrationDisplay({merits})"
 
 
-def _reliability(name: str, labels: NDArray[np.bool_], scores: Floats, n_bins: int, equal_priors: bool) -> Reliability:
+def _reliability(
+    name: str, labels: NDArray[np.bool_], scores: Floats, n_bins: int | None, equal_priors: bool
+) -> Reliability:
     weights = np.ones(scores.size)
     if equal_priors:
         weights = np.where(labels, 0.5 / labels.mean(), 0.5 / (1 - labels.mean()))
-    at = bin_of(scores, n_bins)
-    mass, n = np.bincount(at, weights, n_bins), np.bincount(at, minlength=n_bins)
-    full = n > 0
-    share = np.bincount(at, weights * labels, n_bins)[full] / mass[full]
-    mean = np.bincount(at, weights * scores, n_bins)[full] / mass[full]
+    drawn = n_bins or max(2, min(N_BINS, scores.size // OF_BIN))
+    at = bin_of(scores, drawn)
+    mass, mean, share = _binned(at, drawn, weights, labels, scores)
+    n = np.bincount(at, minlength=drawn)
     # Weighted files count for fewer: Kish's effective number.
-    effective = (mass**2)[full] / np.bincount(at, weights**2, n_bins)[full]
+    effective = mass**2 / np.bincount(at, weights**2, drawn)[n > 0]
     low, high = _wilson(share, effective)
-    ece = float(np.sum(mass[full] * np.abs(share - mean)) / mass.sum())
-    return Reliability(name, mean, share, low, high, n[full], ece)
+    told = n_bins or N_BINS
+    of_bin, expected, found = _binned(bin_of(scores, told), told, weights, labels, scores)
+    ece = float(np.sum(of_bin * np.abs(found - expected)) / of_bin.sum())
+    return Reliability(name, mean, share, low, high, n[n > 0], ece)
+
+
+def _binned(
+    at: NDArray[np.int64], n_bins: int, weights: Floats, labels: NDArray[np.bool_], scores: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return of the bins that hold files what these weigh, their mean score and their share of fakes."""
+    sums = [np.bincount(at, weights * of, n_bins) for of in (np.ones(scores.size), scores, labels)]
+    mass, scored, fake = (one.astype(np.float64) for one in sums)
+    full = mass > 0
+    return mass[full], scored[full] / mass[full], fake[full] / mass[full]
 
 
 def _wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
