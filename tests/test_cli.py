@@ -18,9 +18,9 @@ import pytest
 from scipy.io import wavfile
 
 from forensix import schema
-from forensix.cli import build_parser, main
+from forensix.cli import build_parser, main, train
 from forensix.cli.train import decisions
-from forensix.models import get_card
+from forensix.models import Measurement, get_card
 from forensix.report import Report
 from tests.making import raw_png, write_image
 
@@ -484,3 +484,29 @@ def test_an_interrupt_while_the_command_loads_is_told_in_a_sentence() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nforensix: interrupted\n")
+
+
+def test_what_figures_and_progress_are_of_is_said_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = get_card("forensix-spoof")
+    clean, telephone = (f"whole files of 9 groups held out, {one}" for one in ("as it is", "telephone"))
+    row = {"n_real": 4, "n_fake": 5, "command": ""}
+    figures = [
+        Measurement(metric=metric, value=0.5, data=data, **row)
+        for data in (clean, telephone)
+        for metric in ("AUC", "fake files decided")
+    ]
+    train._show(card.model_copy(update={"measured": tuple(figures)}), argparse.Namespace(output=Path("own"), task="a"))
+    said = capsys.readouterr().out.splitlines()[:6]
+    assert said[0] == f"{clean}, 4 real, 5 fake:" and said[3] == f"{telephone}, 4 real, 5 fake:"
+    assert said[1:3] == said[4:] == ["  AUC: 0.500", "  fake files decided: 0.500"]
+    monkeypatch.setattr(train, "_EVERY_S", 0.0)
+    tell = train._lines()
+    for words, done in (
+        ("reading 9 files to learn from", 0.01),
+        ("reading 9 files to learn from", 0.02),
+        ("step", 0.3),
+    ):
+        tell("a", words, done)
+    assert capsys.readouterr().err.splitlines() == ["  1 % reading 9 files to learn from", "  2 %", " 30 % step"]

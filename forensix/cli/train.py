@@ -107,9 +107,14 @@ def _combine(options: argparse.Namespace) -> int:
 
 
 def _show(card: "ModelCard", options: argparse.Namespace) -> None:
+    last = ""
     for row in card.measured:
+        # What was measured on is said once for all rows of a condition.
+        if row.data != last:
+            last = row.data
+            print(f"{row.data}, {row.n_real} real, {row.n_fake} fake:")
         interval = f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})" if row.interval else ""
-        print(f"{row.metric}: {row.value:.3f}{interval}, {row.n_real} real, {row.n_fake} fake, {row.data}")
+        print(f"  {row.metric}: {row.value:.3f}{interval}")
     print(f"limits: {card.limits}")
     place = options.output if options.output.is_absolute() else f"./{options.output}"
     print(f"{decisions(card)}; use it:")
@@ -151,13 +156,14 @@ def labels_of(pairs: list[str]) -> dict[str, str]:
 
 
 def _lines() -> Any:
-    """Return what writes a line of progress now and then."""
-    at = -_EVERY_S
+    """Return what writes a line of progress now and then, and what is done only where it is not what was before."""
+    at, last = -_EVERY_S, ""
 
     def tell(task: str, said: str, done: float) -> None:
-        nonlocal at
+        nonlocal at, last
         if time.monotonic() - at >= _EVERY_S:
             at = time.monotonic()
-            print(f"{100 * done:3.0f} % {said}", file=sys.stderr, flush=True)
+            print(f"{100 * done:3.0f} %{'' if said == last else f' {said}'}", file=sys.stderr, flush=True)
+            last = said
 
     return tell
