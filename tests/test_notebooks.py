@@ -238,7 +238,10 @@ def test_train_your_own_learns_what_the_shipped_detector_has_the_other_way_round
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
     output = pages(outputs("train_your_own", tmp_path, output=str(tmp_path / "own")))
-    (summary,) = [pd.read_html(io.StringIO(page))[0] for page in output if "<th>metric</th>" in page and "low" in page]
+    (summary,) = [
+        pd.read_html(io.StringIO(page))[0] for page in output if "<th>component</th>" in page and "low" in page
+    ]
+    assert any("baseline_value" in page for page in output), "the paired difference"
     rank = summary[summary["metric"] == "auc"].set_index("component")["value"]
     assert rank["shipped"] < 0.3 and rank["own"] > 0.9
     assert (tmp_path / "own" / "own.json").is_file()
@@ -256,6 +259,17 @@ def test_train_your_own_measures_on_no_row_that_was_learnt_from(
     held_out = learnt.set_index("label").loc["held out"].sum()
     (scores,) = [pd.read_html(io.StringIO(page))[0] for page in pages(drawn) if "generated-" in page]
     assert len(scores) == held_out
+
+
+@pytest.mark.slow
+def test_train_your_own_learns_voices_from_recordings_and_faces_from_files_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    drawn = outputs("train_your_own", tmp_path, task="voice_analysis", output=str(tmp_path / "own"), steps=1)
+    assert any(".wav" in page for page in pages(drawn)) and (tmp_path / "own" / "own.json").is_file()
+    with pytest.raises(PapermillExecutionError, match="no files to learn face_manipulation from: name a manifest"):
+        outputs("train_your_own", tmp_path, task="face_manipulation")
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
