@@ -44,18 +44,16 @@ class Replaced(Exception):
 def host_name() -> str:
     """Return a name for this machine or container, as it runs now: processes of one name see each other's ids."""
     # Machines can share a host name, above all those made from one image, but not what a start is given.
-    return f"{lasting_name()}{_boot()}"
+    return f"{socket.gethostname()}{_namespace()}{_boot()}"
 
 
-def lasting_name() -> str:
-    """Return the part of `host_name` that is the same after the machine was started anew."""
-    name = socket.gethostname()
+def _namespace() -> str:
     try:
         namespace = os.readlink("/proc/self/ns/pid").strip("pid:[]")
     except OSError:
-        return name
+        return ""
     # Containers can share a host name, but not this.
-    return name if namespace == "4026531836" else f"{name}-{namespace}"
+    return "" if namespace == "4026531836" else f"-{namespace}"
 
 
 def _boot() -> str:
@@ -86,6 +84,12 @@ def leave(database: Database, lease: Lease) -> None:
     """Give up a lease, when no job is left under its name."""
     with database.write() as connection:
         connection.execute(sa.delete(workers).where(_held_by(lease)))
+
+
+def held(database: Database) -> set[str]:
+    """Return the leases that are held, also by workers whose end nobody has noticed yet."""
+    with database.read() as connection:
+        return set(connection.execute(sa.select(workers.c.id)).scalars())
 
 
 class Watch:
@@ -157,8 +161,7 @@ def give_back_orphans(database: Database, jobs: Jobs) -> int:
     """Put jobs whose worker has no lease at all back into their queues; return how many."""
     rows = jobs.unfinished()
     # Looked up second: a worker has its lease before it has a job.
-    with database.read() as connection:
-        known = set(connection.execute(sa.select(workers.c.id)).scalars())
+    known = held(database)
     orphans = [(job_id, queue) for job_id, queue, executor in rows if executor not in known]
     for job_id, queue in orphans:
         jobs.give_back(job_id, queue)

@@ -9,7 +9,6 @@ import contextlib
 import logging
 import os
 import random
-import shutil
 import signal
 import threading
 import time
@@ -30,6 +29,7 @@ from forensix.service.work.analyses import Analyses
 from forensix.service.work.analyst import Analyst, Stopped
 from forensix.service.work.deliveries import Deliveries
 from forensix.service.work.retry import Retry
+from forensix.service.work.scratch import Scratch
 
 _LOG = logging.getLogger(__name__)
 # For giving back, after the time for finishing.
@@ -46,19 +46,15 @@ class Worker:
         self._storage = Storage(settings.storage_url, sync=settings.sync)
         self._jobs = Jobs(settings, self._database)
         self._lease = self._retry.insist(lambda: leases.take_lease(self._database))
-        # Named so that it is found again when the machine was started anew.
-        place = self._lease.id.replace(self._lease.host, leases.lasting_name(), 1).replace("/", "-")
-        self._scratch = settings.home / "scratch" / place
-        # Whatever an earlier worker of this lease left behind when it was killed.
-        shutil.rmtree(self._scratch, ignore_errors=True)
-        self._scratch.mkdir(mode=0o700, parents=True)
+        self._scratch = Scratch(settings.home / "scratch", self._lease.id)
+        folder = self._scratch.folder
         # Workers that `serve` starts share the cores; how many stand beside another one is not known.
         threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers else 1
         self._analyst = Analyst(
-            self._scratch, time_s=settings.analysis_s, memory_bytes=settings.analysis_memory_bytes, threads=threads
+            folder, time_s=settings.analysis_s, memory_bytes=settings.analysis_memory_bytes, threads=threads
         )
         self._analyses = Analyses(
-            settings, self._database, self._jobs, self._storage, self._analyst, self._retry, self._scratch, chosen
+            settings, self._database, self._jobs, self._storage, self._analyst, self._retry, folder, chosen
         )
         self._deliveries = Deliveries(settings, self._database, self._jobs, self._retry)
         self._watch = leases.Watch(self._database, self._jobs, self._lease)
@@ -144,12 +140,21 @@ class Worker:
                 _LOG.exception("the watch over other workers failed")
 
     def _retain(self) -> None:
+        self._clear()
         while not self._retry.stopping.wait(retention.EVERY_S * random.uniform(0.1, 0.3)):
             try:
                 if retention.take_turn(self._database):
                     retention.make_pass(self._settings, self._database, self._jobs, self._storage)
             except sa.exc.SQLAlchemyError as error:
                 _LOG.warning("no retention: %s", type(error).__name__)
+            # Each worker for itself: others may have a home of their own.
+            self._clear()
+
+    def _clear(self) -> None:
+        try:
+            self._scratch.clear(self._database)
+        except (sa.exc.SQLAlchemyError, OSError) as error:
+            _LOG.warning("what killed workers left was not looked for: %s", type(error).__name__)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stopping.set()
@@ -177,7 +182,7 @@ class Worker:
         except sa.exc.SQLAlchemyError as error:
             _LOG.warning("left without a word, which the others will notice: %s", type(error).__name__)
         self._analyst.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.close()
         _LOG.info("worker stopped", extra={"fields": {"worker": self._lease.id}})
         logging.shutdown()
         # Threads of jobs that were given back may wait for ever.
