@@ -440,7 +440,7 @@ def test_files_that_cannot_be_used_are_named_and_many_are_told_on_the_card(
     for part in ("train", "dev"):
         for i in range(2 * n if part == "dev" else n):
             table.loc[len(table)] = [f"{part}-{i}.jpg", "real", part]
-            (tmp_path / "data" / f"{part}-{i}.jpg").write_bytes(b"no picture")
+            (tmp_path / "data" / f"{part}-{i}.jpg").write_text(f"no picture {part} {i}")
     listed = Manifest(table, tmp_path / "data")
     split = deal(listed, "path", 0)
     card = forensix.train(listed, TASK, tmp_path / "own", group="path", steps=1, batch_size=2)
