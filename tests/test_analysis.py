@@ -150,6 +150,7 @@ def test_a_pdf_loads_no_network(tmp_path: Path) -> None:
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 
+@pytest.mark.slow
 def test_a_picture_is_judged_without_the_slow_packages_beside_torch(picture: Path) -> None:
     slow = ["torchvision", "timm", "facenet_pytorch", "scipy", "sklearn", "skimage", "pandas", "matplotlib", "av"]
     code = f"import sys, forensix; r = forensix.analyze({str(picture)!r}); assert not r.errors, r.errors"
@@ -420,6 +421,7 @@ def test_no_claim_is_made_of_a_file_that_forensix_wrote_itself_unless_it_is_aske
     assert not forensix.analyze(picture, ["forensic_analysis"], explain=False).warnings
 
 
+@pytest.mark.slow
 def test_sound_in_memory_is_analysed_like_the_file_that_holds_it(tmp_path: Path) -> None:
     from forensix.demo import make_recording
 

@@ -28,6 +28,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return pictures(tmp_path_factory.mktemp("many"), 7, first={3: DEADLY}).paths()
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_its_workers_has_a_report_that_says_so_and_the_others_are_in_order(paths: list[Path]) -> None:
     fields: list[str] = []
     sources = [*paths, paths[0].with_name("absent.png")]
@@ -70,6 +71,7 @@ class _Defective(Grey):
         return super().score(rgb)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["here", 2])
 def test_a_task_that_breaks_down_on_a_file_leaves_the_others_their_reports(tmp_path: Path, executor: int | str) -> None:
     paths = [tmp_path / f"{name}.png" for name in ("light", "dark", "paler")]
@@ -94,6 +96,7 @@ def test_an_input_that_cannot_be_looked_at_for_a_defect_has_a_report_that_says_s
     assert list(broken.tracebacks) == ["input"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("enough", "elsewhere"), [(8, False), (7, True)])
 def test_few_files_stay_in_this_process_and_many_go_to_others(
     paths: list[Path], monkeypatch: pytest.MonkeyPatch, enough: int, elsewhere: bool
@@ -105,6 +108,7 @@ def test_few_files_stay_in_this_process_and_many_go_to_others(
     assert (os.getpid() not in pids) == elsewhere and 1 <= len(pids) <= 2
 
 
+@pytest.mark.slow
 def test_on_a_cluster_reports_come_in_order(paths: list[Path], tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     from tests.executors.clusters import Cluster
@@ -119,6 +123,7 @@ def test_on_a_cluster_reports_come_in_order(paths: list[Path], tmp_path: Path) -
     assert len({pid for _, pid in actual} - {os.getpid()}) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["here", 2, "threads"])
 def test_what_a_source_raises_comes_after_the_reports_of_what_it_gave(paths: list[Path], executor: int | str) -> None:
     def sources() -> Iterator[Path]:

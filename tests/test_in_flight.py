@@ -38,6 +38,7 @@ def slow(name: str, enough: int) -> tuple[Detector, Slow]:
     return detector, built
 
 
+@pytest.mark.slow
 def test_the_files_of_analyze_many_share_passes_through_the_network():
     paths = sorted(small.folder("images").glob("*.jpg"))
     detector, network = slow("forensix-image", 3)
@@ -61,6 +62,7 @@ def test_the_files_of_analyze_many_share_passes_through_the_network():
     assert fields == [(str(path), "done", (n + 1) / len(paths)) for n, path in enumerate(paths)]
 
 
+@pytest.mark.slow
 def test_the_files_of_evaluate_share_passes_through_the_network():
     folder = small.folder("images")
     detector, network = slow("forensix-image", 2)
@@ -118,6 +120,7 @@ def rounded(value: Any) -> Any:
     return round(value, 4) if isinstance(value, float) else value
 
 
+@pytest.mark.slow
 def test_real_files_of_every_kind_give_the_same_reports(corpora: Path):
     kinds = [corpora / "forensics" / kind for kind in ("pdf", "audio", "image", "video")]
     paths = [

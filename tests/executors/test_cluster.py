@@ -203,6 +203,7 @@ def test_a_result_that_gets_lost_between_client_and_scheduler_is_made_again(
     assert sorted(done.value[0] for done in results) == list(range(1, 21))
 
 
+@pytest.mark.slow
 def test_workers_of_another_release_are_told(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import forensix\nforensix.__version__ = '0.0.1'\n")
     with Cluster(tmp_path) as actual:

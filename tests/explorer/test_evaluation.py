@@ -219,6 +219,7 @@ def test_a_file_that_is_gone_is_told(evaluation: Evaluation, tmp_path: Path) -> 
     assert report is not None and report.error is None and explorer.message == ""
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rows_stay_quick() -> None:
     n = 100_000
     rng = np.random.default_rng(0)

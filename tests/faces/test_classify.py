@@ -30,6 +30,7 @@ def test_scores_are_probabilities_and_repeatable(crops):
     np.testing.assert_array_equal(scores, forensix_face().score(crops))
 
 
+@pytest.mark.slow
 def test_company_in_a_batch_does_not_change_a_score(crops):
     many = np.concatenate([crops] * 9)
     together = forensix_face().score(many)
@@ -63,6 +64,7 @@ def test_refuses_what_are_no_crops(wrong):
         forensix_face().score(wrong)
 
 
+@pytest.mark.slow
 def test_a_window_moves_the_score_of_its_crop_and_a_crop_by_itself_has_one_too(crops):
     card = get_card("forensix-face").model_copy(
         update={"preprocessing": {"size_px": 160, "windows": {"share": 0.5, "without": [2.0, 1.0]}}}

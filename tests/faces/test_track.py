@@ -137,6 +137,7 @@ def test_faces_are_assigned_as_by_an_exhaustive_search():
         assert all(len(set(one)) == len(pairs) for one in zip(*pairs, strict=True))
 
 
+@pytest.mark.slow
 def test_a_crowd_of_new_faces_in_every_frame_does_not_fill_the_memory():
     rng = np.random.default_rng(0)
     tracker = Linker(max_gap_ms=1, max_crops=8)

@@ -254,6 +254,7 @@ def test_batches_of_any_size_give_the_same_scores(pictures):
     assert one_by_one.score(many) == pytest.approx(pictures.score(many), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sixteen_bits")
 def test_half_precision_is_close(voices):
     # With noise, as recordings have it: a spectrogram that is black but for a line is less alike in 16 bits.

@@ -62,6 +62,7 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system does not fork")
 def test_a_fork_of_a_process_that_has_analysed_analyses_too(tmp_path: Path) -> None:
     """torch's threads stay behind in the process that was forked, and were waited for for ever."""

@@ -208,6 +208,7 @@ def test_a_described_task_is_analysed_drawn_and_evaluated(packages: Path, tmp_pa
     assert evaluate(tmp_path / "media", "quick", cache=False).scores["score"].notna().all()
 
 
+@pytest.mark.slow
 def test_a_described_task_is_served(packages: Path, tmp_path: Path) -> None:
     write_image(tmp_path / "a.png")
     private = {"private_hosts": "127.0.0.1,localhost"}

@@ -43,6 +43,7 @@ def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkey
         command_line.checked(said("--component", "face_classifier=./own.json"))
 
 
+@pytest.mark.slow
 def test_worker_processes_find_a_model_by_a_path_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = load_model("forensix-image")
     save_model(own.card.model_copy(update={"name": "own", "weights": "own.safetensors"}), own.module, tmp_path)

@@ -65,6 +65,7 @@ def test_what_is_said_of_the_face_is_weighed_into_what_is_said_of_the_picture(
     assert note.startswith(f"The picture scores 0.40 by itself, {said}; weighed together {both:.2f}")
 
 
+@pytest.mark.slow
 def test_what_is_said_of_the_picture_is_weighed_into_what_is_said_of_the_face(
     portrait: Path, alone: Callable[[Path, str], float]
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_video_is_judged_without(clip: Path, tmp_path: Path) -> None:
     assert report.scores[FACES] == pytest.approx(0.4)
 
 
+@pytest.mark.slow
 def test_of_a_video_the_face_weighs_what_the_card_says_of_videos(
     clip: Path, alone: Callable[[Path, str], float]
 ) -> None:

@@ -391,6 +391,7 @@ def test_a_watermark_that_chance_can_make_accuses_nobody(
     assert why in note
 
 
+@pytest.mark.slow
 def test_the_recording_is_shown_with_its_phrases_and_its_sound(minute: Path) -> None:
     (output,) = (e for e in heard(minute, (0, 1, 2, 3, 4)).outcomes[TASK].evidence if isinstance(e, Recording))
     assert [span.lane for span in output.timeline.spans] == ["speaker_1"] * 4 + ["speaker_1 (inserted)"]
@@ -401,6 +402,7 @@ def test_the_recording_is_shown_with_its_phrases_and_its_sound(minute: Path) -> 
     assert "<audio" in page and page.count("<script>") == 1 and "script-src 'sha256-" in page
 
 
+@pytest.mark.slow
 def test_explaining_does_not_move_the_score(minute: Path) -> None:
     scores = {heard(minute, (0, 1, 2, 3, 4), explain=explain).scores[TASK] for explain in (True, False)}
     assert len(scores) == 1

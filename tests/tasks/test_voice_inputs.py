@@ -89,6 +89,7 @@ def test_a_damaged_voice_is_judged(rate_hz: int, change: object, voice: np.ndarr
     assert damaged == (float(np.abs(change(voice)).max()) == 1.0)
 
 
+@pytest.mark.slow
 def test_no_voice_is_told_to_be_recorded_where_much_is_clipped(voice: np.ndarray, tmp_path: Path) -> None:
     class Clearing:
         card = None

@@ -60,6 +60,7 @@ def test_silence_is_scored_without_trouble(detector: SpoofDetector) -> None:
     assert np.isfinite(detector.logit(np.zeros(48_000, np.float32)))
 
 
+@pytest.mark.slow
 def test_long_speech_is_scored_in_windows(detector: SpoofDetector) -> None:
     n_windows: list[int] = []
     hook = detector.network.module.register_forward_pre_hook(lambda _, given: n_windows.append(len(given[0])))

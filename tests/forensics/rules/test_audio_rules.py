@@ -232,6 +232,7 @@ def test_silence_of_ordinary_material_without_loss_is_not_suspected(
     assert claim.severity == severity and words in claim.claim.explanation
 
 
+@pytest.mark.slow
 def test_long_recordings_are_measured_to_their_end(tmp_path: Path) -> None:
     """Silence across the end of a block of five minutes is one, and what lies behind is found where it is."""
     rate = 8000

@@ -114,6 +114,7 @@ def test_pictures_are_stored_as_jpeg_stores_them(recorded_face: blends.Seen, qua
     assert apart < 0.6 * lost and np.abs(coded - rgb).mean() == pytest.approx(lost, rel=0.1)
 
 
+@pytest.mark.slow
 def test_pairs_made_by_other_processes_are_kept_and_drawn_worn(material: pairs.Material) -> None:
     torch.manual_seed(0)
     kept = replay.Replay(material, torch.device("cpu"), kept=24, workers=1, seed=0)

@@ -18,6 +18,7 @@ def network() -> FaceRegions:
     return FaceRegions()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sixteen_bits")
 def test_it_learns_to_mark_what_was_put_in(network: FaceRegions) -> None:
     rng = np.random.default_rng(0)

@@ -229,6 +229,7 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     assert (tmp_path / saved.weights).stat().st_size < 8_000_000
 
 
+@pytest.mark.slow
 def test_a_bound_is_of_faces_that_are_not_smooth_as_they_are_and_edited() -> None:
     faces, pictures = seen(), seen(stills=False, seed=1)
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
@@ -247,6 +248,7 @@ def test_a_bound_is_of_faces_that_are_not_smooth_as_they_are_and_edited() -> Non
         assert low[1] < high[1]
 
 
+@pytest.mark.slow
 def test_how_steady_clips_are_counts_for_them_alone() -> None:
     faces, pictures = seen(), seen(stills=False, seed=1)
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
@@ -264,6 +266,7 @@ def test_how_steady_clips_are_counts_for_them_alone() -> None:
     assert min(one.value for one in aucs if "pictures, all" in one.data) > 0.9
 
 
+@pytest.mark.slow
 def test_what_the_network_says_is_kept_and_computed_anew_for_another_network(
     face: crops.FaceCrops, tmp_path, monkeypatch
 ) -> None:

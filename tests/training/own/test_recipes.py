@@ -82,6 +82,7 @@ def test_faces(tmp_path: Path) -> None:
         recipe.read(small.folder("images") / "generated-0.jpg", np.random.default_rng(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({get_card(name).architecture: name for name in zoo.SMALL}.values()))
 def test_a_published_network_learns_from_what_it_is_fed(name: str, tmp_path: Path) -> None:
     card = get_card(name)

@@ -64,6 +64,7 @@ def new(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], list[int]
     return [folder / f"{i}.jpg" for i in range(10)], labels
 
 
+@pytest.mark.slow
 def test_files_may_lie_in_another_folder_than_their_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = small.folder("images")
     table, listed = Manifest.read(folder).table, tmp_path / "list.csv"
@@ -82,6 +83,7 @@ def test_files_may_lie_in_another_folder_than_their_list(tmp_path: Path, capsys:
     assert (tmp_path / "mine" / "work").is_dir(), "a folder of the user's own"
 
 
+@pytest.mark.slow
 def test_it_learns_from_four_files_what_the_shipped_model_has_the_other_way_round(
     trained: tuple[Path, ModelCard], new: tuple[list[Path], list[int]]
 ) -> None:
@@ -90,6 +92,7 @@ def test_it_learns_from_four_files_what_the_shipped_model_has_the_other_way_roun
     assert auc(labels, forensix.load_detector(trained[0]).score(files)) > 0.9
 
 
+@pytest.mark.slow
 def test_an_ensemble_is_a_folder_that_holds_its_own_members(
     trained: tuple[Path, ModelCard], new: tuple[list[Path], list[int]], tmp_path: Path
 ) -> None:

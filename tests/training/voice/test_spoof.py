@@ -141,6 +141,7 @@ def test_copies_keep_length_and_loudness_and_change_the_wave(method: str) -> Non
     assert np.abs(copy - original).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_clips_are_short_and_loud_alike_and_copies_stand_beside_their_original(clips: Clips) -> None:
     table = clips.table
     own, copies = table[table["method"] == ""], table[table["method"] != ""]
@@ -242,6 +243,7 @@ def test_a_network_that_was_trained_is_not_trained_again(clips: Clips, tmp_path:
         assert torch.equal(one, other)
 
 
+@pytest.mark.slow
 def test_spectrograms_tell_what_their_networks_did_not_see(
     clips: Clips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
