@@ -1,4 +1,4 @@
-"""The table of published detectors says what their cards say, and README shows it as it is today."""
+"""The table of published detectors says what their cards say, and the page of the benchmarks shows it as it is today."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from forensix.cli import main
 from forensix.models import get_card, list_models
 from forensix.models.table import HEAD, markdown
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "benchmarks" / "README.md"
 
 
 def test_each_published_detector_is_in_a_row_of_its_network(capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,5 +26,5 @@ def test_each_published_detector_is_in_a_row_of_its_network(capsys: pytest.Captu
     assert by_name["meso4-df, meso4-f2f"][2] == "28 k" and by_name["meso4-df, meso4-f2f"][4] == "1e-06"
 
 
-def test_the_readme_shows_the_table_of_today() -> None:
-    assert markdown(list_models()) in README.read_text(encoding="utf-8")
+def test_the_page_shows_the_table_of_today() -> None:
+    assert markdown(list_models()) in PAGE.read_text(encoding="utf-8")
