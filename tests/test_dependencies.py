@@ -32,6 +32,8 @@ BROUGHT_ALONG = {
 """Imported, and there because what is declared needs it."""
 EXTRAS = ("notebook", "whisper", "transcript", "watermark", "train", "zoo", "service", "s3", "cluster", "data")
 
+LOCK = PROJECT.with_name("requirements.lock")
+
 LOADERS = ("import_module", "find_spec", "of_package")
 
 
@@ -91,6 +93,12 @@ def test_what_is_imported_is_declared(declared: set[str], trees: list[ast.AST]) 
     assert sorted(used - declared - BROUGHT_ALONG.keys()) == []
     assert BROUGHT_ALONG.keys() <= used
     assert set(BROUGHT_ALONG.values()) <= declared
+
+
+def test_every_python_gets_the_versions_that_were_tested(declared: set[str]) -> None:
+    pins = [line for line in LOCK.read_text(encoding="utf-8").splitlines() if spelled(line) in declared]
+    assert {spelled(pin) for pin in pins} == declared
+    assert [pin for pin in pins if "python_" in pin] == []
 
 
 def test_the_citation_names_this_version() -> None:

@@ -133,14 +133,14 @@ def run(folder: Path) -> int:
 
 
 def outcome(verdict: str, fake: bool | None) -> str:
-    """Return in a word what a verdict is worth, ``fake`` telling what is true; nothing where there is no truth.
+    """Return in a word what a verdict is worth, ``fake`` telling the truth; nothing where there is none, or no verdict.
 
     Examples
     --------
     >>> outcome("fake", True), outcome("real", True), outcome("suspect", False), outcome("inconclusive", True)
     ('found', 'MISSED', 'FALSE ALARM', 'undecided')
     """
-    if fake is None:
+    if fake is None or verdict == "failed":
         return ""
     if verdict == "inconclusive":
         return "undecided"
@@ -167,7 +167,11 @@ def _compare(reports: "Sequence[Report]", console: "Console") -> None:
             for task, word in outcomes.items()
         ]
         table.add_row(report.name, medium.text, "\n".join(lines) or report.error)
-        missed = [describe(task).title for task, word in outcomes.items() if medium.fake.get(task) and word != "found"]
+        missed = [
+            describe(task).title
+            for task, word in outcomes.items()
+            if medium.fake.get(task) and word in ("MISSED", "undecided")
+        ]
         if medium.missed and missed:
             why.append(f"{report.name}, {' and '.join(missed)}: {medium.missed}")
     console.print()

@@ -1,4 +1,4 @@
-"""The table of published detectors says what their cards say, and the page of the benchmarks shows it as it is today."""
+"""The table of published detectors says what their cards say, and the benchmarks' page shows it as it is today."""
 
 from pathlib import Path
 
