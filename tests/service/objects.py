@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import socket
+import threading
 from collections.abc import Iterator
 
 from moto.server import ThreadedMotoServer
@@ -24,8 +26,6 @@ class ObjectStore:
             "AWS_ACCESS_KEY_ID": "forensix",
             "AWS_SECRET_ACCESS_KEY": "secret",
             "AWS_DEFAULT_REGION": "us-east-1",
-            # So that nobody waits long to learn that it is away.
-            "AWS_MAX_ATTEMPTS": "1",
         }
 
     def start(self) -> None:
@@ -38,6 +38,29 @@ class ObjectStore:
         server, self._server = self._server, None
         if server is not None:
             server.stop()
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[list[socket.socket]]:
+        """Take connections, read nothing and say nothing until the block ends; yield those that come."""
+        taken: list[socket.socket] = []
+
+        def take() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.append(listening.accept()[0])
+
+        self.stop()
+        listening = socket.create_server(("127.0.0.1", self._port))
+        thread = threading.Thread(target=take)
+        thread.start()
+        try:
+            yield taken
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for each in (listening, *taken):
+                each.close()
+            self.start()
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ class Upload:
         self._store, self._task, self._max_bytes = store, task, max_bytes
         self._pieces: list[bytes] = []
         self._held_bytes = 0
-        self._has_format = self._stored = self._visible = self._discarded = False
+        self._has_format = self._stored = self._discarded = False
         self._lock = threading.RLock()
         self._writer: Writing | None = None
 
@@ -105,7 +105,6 @@ class Upload:
             try:
                 self.write()
                 assert self._writer is not None
-                self._visible = True
                 self._writer.close()
             except BaseException:
                 with contextlib.suppress(Exception):
@@ -119,10 +118,9 @@ class Upload:
             self._discarded, self._pieces = True, []
             if self._writer is not None:
                 self._writer.discard()
-            # Perhaps it is, although closing it failed.
-            if self._visible:
+            if self._stored:
                 self._store.delete(self.key)
-            self._stored, self._visible, self._writer = False, False, None
+            self._stored, self._writer = False, None
 
     def _sniff(self) -> None:
         self._has_format = True

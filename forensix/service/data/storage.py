@@ -4,7 +4,8 @@ A file becomes visible whole or not at all. In a folder it is written beside its
 brought to the disk before that, so that what an answer promised survives a power cut as the database does; the last
 room on the disk is left to analyses and results, without which what waits could never be finished and deleted.
 Elsewhere it is gathered in a temporary file and put in one call, which object stores do in one step. Keys are made by
-the service, never from what a user sent. What goes wrong is an ``OSError``, wherever the files lie.
+the service, never from what a user sent. What goes wrong is an ``OSError``, wherever the files lie; an object store
+that takes connections and does not answer goes wrong after 20 s, and 2 s more for every MB of the file.
 """
 
 import contextlib
@@ -33,6 +34,12 @@ _ROOM_BYTES = 128 * 1024**2
 # Of a small disk, which is given small files.
 _ROOM_PART = 8
 
+# Longest time for a request to storage elsewhere, beside that for the file it takes there.
+_PATIENCE_S = 20.0
+_SLOWEST_BYTES_PER_S = 512 * 1024
+# For clients of S3: two attempts within the patience, where s3fs by itself makes 25 of 15 s.
+_S3 = {"connect_timeout": 4, "read_timeout": 9, "retries": {"total_max_attempts": 2}}
+
 
 class Writing(Protocol):
     """A file that is being stored."""
@@ -41,7 +48,8 @@ class Writing(Protocol):
         """Add ``data`` at the end."""
 
     def close(self) -> None:
-        """Make the file visible, whole."""
+        """Make the file visible, whole, or leave nothing; but what storage elsewhere took and did not confirm may be
+        there, for retention to delete."""
 
     def discard(self) -> None:
         """Forget it; nothing was ever visible. Harmless after `close`."""
@@ -82,8 +90,10 @@ class Storage:
         else:
             # Others store and delete too: what was listed once says nothing of what is there now.
             self._fs.dircache.use_listings_cache = False
-            with _as_os_error():
-                self._fs.makedirs(self._root, exist_ok=True)
+            if "s3" in _protocols(self._fs):
+                # What an operator has set for fsspec goes before.
+                self._fs.retries, self._fs.config_kwargs = 1, _S3 | self._fs.config_kwargs
+            _ask(self._fs, "makedirs", self._root, exist_ok=True)
 
     def write(self, key: str) -> Writing:
         """Return a file to write to; it is visible under ``key`` once it is closed."""
@@ -132,8 +142,8 @@ class Storage:
     def delete(self, key: str) -> None:
         """Delete a stored file; harmless when it is gone already."""
         path = self._path(key)
-        with contextlib.suppress(FileNotFoundError), _as_os_error():
-            self._fs.rm_file(path)
+        with contextlib.suppress(FileNotFoundError):
+            _ask(self._fs, "rm_file", path)
 
     def listing(self) -> Iterator[tuple[str, float]]:
         """Yield the key of every stored file and the time it was stored, in seconds since 1970."""
@@ -208,7 +218,11 @@ class _FolderFile:
             self.discard()
             raise
         if self._sync:
-            _sync_folder(os.path.dirname(self._path))
+            try:
+                _sync_folder(os.path.dirname(self._path))
+            except BaseException:
+                os.unlink(self._path)
+                raise
 
     def discard(self) -> None:
         # What is still buffered need not reach the disk, which may be full.
@@ -230,15 +244,27 @@ class _SpooledFile:
 
     def close(self) -> None:
         try:
+            time_s = self._file.tell() / _SLOWEST_BYTES_PER_S
             self._file.seek(0)
-            with _as_os_error():
-                self._fs.put_file(f"/dev/fd/{self._file.fileno()}", self._path)
+            _ask(self._fs, "put_file", f"/dev/fd/{self._file.fileno()}", self._path, more_s=time_s)
         finally:
             self.discard()
 
     def discard(self) -> None:
         with contextlib.suppress(OSError):
             self._file.close()
+
+
+def _ask(fs: Any, method: str, *args: Any, more_s: float = 0, **options: Any) -> None:
+    """Call a method of storage elsewhere, for no longer than the patience and ``more_s``."""
+    if fs.async_impl:
+        # Clients of S3 limit the wait for an answer to what was sent, but wait without limit to be let send it.
+        options["timeout"] = _PATIENCE_S + more_s
+    with _as_os_error():
+        try:
+            getattr(fs, method)(*args, **options)
+        except TimeoutError:
+            raise TimeoutError("the storage does not answer") from None
 
 
 @contextlib.contextmanager

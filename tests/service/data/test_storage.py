@@ -12,6 +12,7 @@ import fsspec
 import pytest
 
 from forensix.errors import MissingExtra, UsageError
+from forensix.service.data import storage as storages
 from forensix.service.data.storage import Storage
 from tests.service.objects import ObjectStore, object_store
 
@@ -144,6 +145,34 @@ def test_an_object_store_that_is_away_is_no_missing_file(objects: ObjectStore, t
         objects.start()
     assert storage.ready()
     assert keys(storage) == ["one"]
+
+
+def test_an_object_store_that_says_nothing_is_asked_twice_and_given_up(
+    objects: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    s3 = fsspec.get_filesystem_class("s3")
+    s3.clear_instance_cache()
+    monkeypatch.setitem(storages._S3, "read_timeout", 0.2)
+    storage = Storage(f"s3://uploads/{tmp_path.name}")
+    s3.clear_instance_cache()
+    with objects.silent() as taken:
+        for n_uses, use in enumerate((lambda: keys(storage), lambda: storage.delete("one")), start=1):
+            with pytest.raises(OSError, match="Read timeout"):
+                use()
+            assert len(taken) == 2 * n_uses
+
+
+@pytest.mark.parametrize("size", [1000, 30 << 20])
+def test_an_object_store_that_takes_no_file_is_given_up(
+    objects: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    storage = Storage(f"s3://uploads/{tmp_path.name}")
+    monkeypatch.setattr(storages, "_PATIENCE_S", 0.5)
+    monkeypatch.setattr(storages, "_SLOWEST_BYTES_PER_S", 100 << 20)
+    with objects.silent(), pytest.raises(TimeoutError, match="does not answer"):
+        put(storage, "one", bytes(size))
+    monkeypatch.undo()
+    put(storage, "one", bytes(size))
 
 
 def test_a_folder_that_is_away_is_no_missing_file(tmp_path: Path) -> None:
