@@ -80,6 +80,10 @@ class LingeringProtocol(H11Protocol):
         with contextlib.suppress(h11.LocalProtocolError):
             for event in (response, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
+        if self.cycle is not None:
+            # What the application still says, of a request whose body went wrong, goes nowhere and is no error.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         self.transport.close()
 
     def look_at_sending(self) -> None:

@@ -1,5 +1,6 @@
 """Connections as the server holds them: bytes that are no HTTP, and clients that do not read what they asked for."""
 
+import asyncio
 import errno
 import json
 import socket
@@ -18,16 +19,26 @@ from forensix.service.errors import SLUGS
 from tests.service.running import wait_until
 
 LARGE = bytes(16 * 1024**2)
+refused = threading.Event()
+late: list[BaseException | None] = []
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[uvicorn.Server]:
-    """A server whose application never answers, but for /large."""
+    """A server whose application never answers, but for /large, and /late when the test says so."""
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
         if scope["path"] == "/large":
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": LARGE})
+        if scope["path"] == "/late":
+            await asyncio.to_thread(refused.wait, 30)
+            try:
+                await send({"type": "http.response.start", "status": 401, "headers": []})
+                await send({"type": "http.response.body", "body": b""})
+                late.append(None)
+            except Exception as error:
+                late.append(error)
         while (await receive())["type"] != "http.disconnect":
             pass
 
@@ -66,6 +77,15 @@ def test_what_is_no_http_is_refused_in_json(port: int, sent: bytes) -> None:
     answer = json.loads(body)
     assert answer == {"success": False, "error": "the request is not valid HTTP/1.1", "code": "bad_form"}
     assert answer["code"] in SLUGS
+
+
+def test_what_is_answered_after_the_body_went_wrong_is_no_error(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(b"POST /late HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
+        refused.set()
+        wait_until(lambda: bool(late), 30, "the application to answer")
+    assert late == [None]
 
 
 def test_a_malformed_body_of_head_gets_no_body(port: int) -> None:
