@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import httpx
 
 from tests.service.postgres import Server, postgres, program
-from tests.service.running import free_port, receiving, serving, stop, wait_until
+from tests.service.running import free_port, receiving, serving, stop, uploads, wait_until
 
 try:
     from benchmarks.service_clients import (
@@ -214,7 +214,7 @@ def disk_full(folder: Path, options: argparse.Namespace) -> Iterator[str]:
             shut.wait(1)
             fill(home / "filler")
             refused = collections.Counter(attempt(client).status_code for _ in range(20))
-            left = len(list((home / "files").iterdir()))
+            left = len(uploads(home))
             shut.open.set()
             time.sleep(10)
             during = states(client, [held, *waiting])

@@ -16,8 +16,9 @@ A rejected request gets ``{"success": false, "error": "<a sentence>", "code": "<
     500  internal
     503  busy unavailable
 
-More than one machine: ``FORENSIX_DATABASE_URL`` and ``FORENSIX_STORAGE_URL`` are the same for every host. A worker is
-one process with one analysis at a time: start as many as there are cores. Told to stop, it finishes its analysis within
+More than one machine: ``FORENSIX_DATABASE_URL`` and ``FORENSIX_STORAGE_URL`` are the same for every host. The API
+leaves a mark in the storage, and a worker that finds none there ends with a sentence. A worker is one process with one
+analysis at a time: start as many as there are cores. Told to stop, it finishes its analysis within
 ``FORENSIX_SHUTDOWN_S`` or gives it back. Object stores that speak S3 come with ``forensix[service,s3]`` and take keys
 and address from where all clients of S3 look (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_ENDPOINT_URL``;
 tested on moto's server). Other storage needs fsspec's package for it, and was not tried. The memory limit needs Linux.

@@ -45,11 +45,11 @@ class Api:
         return Account(self, account_id, name, password, self.context.tokens.issue(account_id).token)
 
     def stored(self) -> tuple[int, list[str]]:
-        """Return how many tasks there are, and the names of all files in the storage, unfinished ones included."""
+        """Return how many tasks there are, and the names of all uploads in the storage, unfinished ones included."""
         folder = Path(self.settings.storage_url.removeprefix("file://"))
         with self.context.database.read() as connection:
             n_tasks = connection.scalar(sa.select(sa.func.count()).select_from(tasks)) or 0
-        return n_tasks, sorted(path.name for path in folder.rglob("*") if path.is_file())
+        return n_tasks, sorted(path.name for path in folder.rglob("*") if path.is_file() and path.suffix != ".mark")
 
     @contextlib.contextmanager
     def leaves_nothing(self) -> Iterator[None]:

@@ -139,6 +139,11 @@ def wait_until(
         time.sleep(every_s)
 
 
+def uploads(home: Path) -> list[str]:
+    """Return the names of the files in a home's storage that are uploads, or parts of some that arrive."""
+    return sorted(path.name for path in (home / "files").iterdir() if path.suffix != ".mark")
+
+
 def tail(log: Path, n_characters: int = 4000) -> str:
     """Return the end of a log."""
     return log.read_text(errors="replace")[-n_characters:] if log.exists() else ""

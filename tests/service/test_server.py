@@ -21,7 +21,7 @@ from forensix.errors import UsageError
 from forensix.service.server import Fleet, _database, _listen, _without_password
 from forensix.service.settings import Settings
 from tests.service.in_process import BOUNDARY, JPEG
-from tests.service.running import alive, children, serving, wait_until
+from tests.service.running import alive, children, serving, uploads, wait_until
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_an_api_without_workers(tmp_path: Path) -> None:
             answer = read_all(connection)
         assert answer.startswith(b"HTTP/1.1 200 ")
         report_id = json.loads(answer.partition(b"\r\n\r\n")[2])["report_id"]
-        assert [path.name for path in (tmp_path / "files").iterdir()] == [report_id]
+        assert uploads(tmp_path) == [report_id]
 
         # Connections are kept, and nothing delays a small answer.
         with httpx.Client(base_url=service.base_url) as client:
@@ -269,13 +269,13 @@ def test_an_upload_that_is_arriving_when_the_time_to_stop_is_over(tmp_path: Path
         ).encode()
         with socket.create_connection((host, int(port)), timeout=20) as connection:
             connection.sendall(head + part + bytes(2 * 1024**2))
-            wait_until(lambda: len(list((tmp_path / "files").iterdir())) == 1, 60, "the first piece of the upload")
+            wait_until(lambda: len(uploads(tmp_path)) == 1, 60, "the first piece of the upload")
             service.process.send_signal(signal.SIGTERM)
             answer = read_all(connection)
         assert answer.startswith(b"HTTP/1.1 503 ")
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "busy"
         assert service.process.wait(20) == 0
-        assert list((tmp_path / "files").iterdir()) == []
+        assert uploads(tmp_path) == []
         assert "Traceback" not in service.log.read_text()
 
 

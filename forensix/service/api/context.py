@@ -17,7 +17,7 @@ from starlette.requests import Request
 from forensix.service.api.limits import Rates
 from forensix.service.api.metrics import Metrics
 from forensix.service.api.probe import Probe
-from forensix.service.data import accounts
+from forensix.service.data import accounts, marks
 from forensix.service.data.database import Database, tasks
 from forensix.service.data.jobs import Jobs
 from forensix.service.data.storage import Storage
@@ -39,6 +39,7 @@ class Context:
     def __init__(self, settings: Settings) -> None:
         self.settings, self.database = settings, Database(settings, connections=16)
         self.storage, self.queue = Storage(settings.storage_url, sync=settings.sync), Jobs(settings, self.database)
+        marks.leave(self.database, self.storage)
         self.tokens = Tokens(settings, self.database)
         self.rates = Rates(settings)
         self.metrics = Metrics()

@@ -27,6 +27,7 @@ from forensix.errors import MissingExtra, UsageError
 _LOG = logging.getLogger(__name__)
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _PARTIAL = ".partial"
+_MARK = ".mark"
 _READY = "ready-"
 
 # An analysis keeps up to 58 MB of samples (30 min at 16 kHz) and 32 MB of a download or a copy beside the uploads.
@@ -145,6 +146,19 @@ class Storage:
         with contextlib.suppress(FileNotFoundError):
             _ask(self._fs, "rm_file", path)
 
+    def leave_mark(self, mark: str) -> None:
+        """Store an empty file beside the others that `has_mark` finds and `listing` passes over."""
+        path = self._path(mark) + _MARK
+        if self._folder:
+            Path(path).touch(mode=0o600)
+        else:
+            _SpooledFile(self._fs, path).close()
+
+    def has_mark(self, mark: str) -> bool:
+        """Return whether `leave_mark` was called with ``mark``, by whatever process."""
+        path = self._path(mark) + _MARK
+        return Path(path).exists() if self._folder else bool(_ask(self._fs, "exists", path))
+
     def listing(self) -> Iterator[tuple[str, float]]:
         """Yield the key of every stored file and the time it was stored, in seconds since 1970."""
         entries: list[dict[str, Any]] = []
@@ -255,14 +269,14 @@ class _SpooledFile:
             self._file.close()
 
 
-def _ask(fs: Any, method: str, *args: Any, more_s: float = 0, **options: Any) -> None:
-    """Call a method of storage elsewhere, for no longer than the patience and ``more_s``."""
+def _ask(fs: Any, method: str, *args: Any, more_s: float = 0, **options: Any) -> Any:
+    """Return what a method of storage elsewhere does, within the patience and ``more_s``."""
     if fs.async_impl:
         # Clients of S3 limit the wait for an answer to what was sent, but wait without limit to be let send it.
         options["timeout"] = _PATIENCE_S + more_s
     with _as_os_error():
         try:
-            getattr(fs, method)(*args, **options)
+            return getattr(fs, method)(*args, **options)
         except TimeoutError:
             raise TimeoutError("the storage does not answer") from None
 

@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from forensix.errors import UsageError
 from forensix.schema import ForensicResult
+from forensix.service.data import marks
 from forensix.service.data.database import Database, tasks
 from forensix.service.data.jobs import Jobs
 from forensix.service.data.reports import description_of
@@ -136,8 +137,10 @@ class Analyses:
     def _fetched(self, stack: contextlib.ExitStack, key: str, until: float) -> Path:
         try:
             return stack.enter_context(self._storage.local(key, self._scratch))
-        except FileNotFoundError:
-            raise
+        except FileNotFoundError as error:
+            if time.monotonic() > until or marks.is_there(self._database, self._storage):
+                raise
+            raise Away("the storage is not that of the database") from error
         except OSError as error:
             # As long as the storage is away, a queue must not be burnt.
             if time.monotonic() > until or is_passing(error):

@@ -18,7 +18,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from forensix.service.data import jobs
+from forensix.errors import ForensixError
+from forensix.service.data import jobs, marks
 from forensix.service.data.database import Database
 from forensix.service.data.jobs import Jobs
 from forensix.service.data.storage import Storage
@@ -44,6 +45,10 @@ class Worker:
         self._retry = Retry()
         self._database = Database(settings)
         self._storage = Storage(settings.storage_url, sync=settings.sync)
+        if not self._retry.insist(lambda: marks.is_there(self._database, self._storage)):
+            raise ForensixError(
+                "FORENSIX_STORAGE_URL names storage that is not that of this database: every host needs the same"
+            )
         self._jobs = Jobs(settings, self._database)
         self._lease = self._retry.insist(lambda: leases.take_lease(self._database))
         self._scratch = Scratch(settings.home / "scratch", self._lease.id)
