@@ -84,8 +84,9 @@ class Workshop:
             row |= {"upload": task_id, "file_name": "picture.png"}
         row |= columns
         with self.database.write() as connection:
+            row.setdefault("turn", jobs.next_turn(connection, row["account_id"]))
             connection.execute(sa.insert(tasks).values(row))
-            self.jobs.create(connection, row["id"])
+            self.jobs.create(connection, row["id"], row["turn"])
         return task_id
 
     def finish(self, task_id: str) -> None:

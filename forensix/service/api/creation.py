@@ -8,11 +8,11 @@ import sqlalchemy as sa
 
 from forensix.service.api.uploads import Upload
 from forensix.service.data.database import Database, tasks, tokens
-from forensix.service.data.jobs import Jobs
+from forensix.service.data.jobs import Jobs, next_turn
 from forensix.service.errors import bad_token
 
 _ROW = ("id", "account_id", "task", "status", "explain", "transcribe", "additional_info", "url", "upload", "file_name",
-        "created_at", "attempts")  # fmt: skip
+        "created_at", "attempts", "turn")  # fmt: skip
 # A row comes into being only beside its token, which cannot be revoked before the transaction ends.
 _INSERT = sa.insert(tasks).from_select(
     _ROW,
@@ -36,10 +36,11 @@ def create_task(database: Database, queue: Jobs, row: Mapping[str, Any], token_i
     committing = False
     try:
         with database.write() as connection:
-            values = {name: row[name] for name in _ROW} | {"the_token": token_id}
+            turn = next_turn(connection, row["account_id"])
+            values = {**row, "turn": turn, "the_token": token_id}
             if not connection.execute(_INSERT, values).rowcount:
                 raise bad_token("the token was revoked")
-            queue.create(connection, row["id"])
+            queue.create(connection, row["id"], turn)
             committing = True
     except Exception as error:
         is_unknown = committing and _is_lost(error)

@@ -73,6 +73,7 @@ tasks = sa.Table(
     sa.Column("started_at", sa.Double),
     sa.Column("finished_at", sa.Double),
     sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("turn", sa.Integer, nullable=False, server_default="0"),  # lower ones are analysed before
     sa.Index("ix_tasks_status_finished_at", "status", "finished_at"),
     sa.Index("ix_tasks_upload", "upload"),
 )

@@ -35,6 +35,11 @@ FORGOTTEN_AT_ONCE = 500
 _DELIVERIES_A_WORKER = 64
 _DELIVERIES_A_RECEIVER = 4
 _RETRY_POLL_S = 0.5
+# The lowest that waits, and the account's highest.
+_TURNS = sa.select(
+    sa.func.min(tasks.c.turn).filter(tasks.c.started_at.is_(None)),
+    sa.func.max(tasks.c.turn).filter(tasks.c.account_id == sa.bindparam("the_account_id")),
+).where(tasks.c.status == "in_progress")
 _LIVE = ("ENQUEUED", "PENDING", "DELAYED")
 
 
@@ -54,9 +59,9 @@ class Jobs:
             retry_connection_errors=False,
         )
 
-    def create(self, connection: sa.Connection, task_id: str) -> None:
-        """Queue the analysis of a task, in the transaction that makes its row."""
-        self._enqueue(connection, ANALYSE, ANALYSES, task_id, task_id)
+    def create(self, connection: sa.Connection, task_id: str, turn: int) -> None:
+        """Queue the analysis of a task, in the transaction that makes its row with that `next_turn`."""
+        self._enqueue(connection, ANALYSE, ANALYSES, task_id, task_id, priority=turn)
 
     def deliver(
         self, connection: sa.Connection, task_id: str, webhook_id: str, attempt: int, *, delay_s: float, retry: bool
@@ -110,7 +115,9 @@ class Jobs:
             self._client.delete_workflows(ended)
         for task_id in lost:
             with self._database.write() as connection:
-                self.create(connection, task_id)
+                turn = connection.scalar(sa.select(tasks.c.turn).where(tasks.c.id == task_id))
+                if turn is not None:
+                    self.create(connection, task_id, turn)
         return lost
 
     def forget(self, finished_before_s: float) -> int:
@@ -140,6 +147,7 @@ class Jobs:
         *args: Any,
         delay_s: float = 0,
         partition: str | None = None,
+        priority: int = 0,
     ) -> None:
         options: dict[str, Any] = {
             "workflow_name": job,
@@ -151,7 +159,22 @@ class Jobs:
             options["delay_seconds"] = delay_s
         if partition is not None:
             options["queue_partition_key"] = partition
+        if priority > 0:
+            options["priority"] = priority
         self._client.enqueue_in_transaction(connection, options, *args)  # type: ignore[arg-type]
+
+
+def next_turn(connection: sa.Connection, account_id: str) -> int:
+    """Return the turn of an account's next task: one after its last, but not before the task that is analysed next.
+
+    So accounts that have tasks take turns, however many each hands in, and nobody waits for ever.
+
+    References
+    ----------
+    Goyal, Vin and Cheng, "Start-time fair queueing", 1996, with tasks of one size.
+    """
+    first, last = connection.execute(_TURNS, {"the_account_id": account_id}).one()
+    return max(first or 0, (last or 0) + 1, 1)
 
 
 def delivery_id(task_id: str, webhook_id: str, attempt: int) -> str:

@@ -54,7 +54,7 @@ def names_held(workshop: Workshop) -> list[str]:
 def test_a_task_that_was_not_committed_has_no_job(workshop: Workshop) -> None:
     with pytest.raises(RuntimeError), workshop.database.write() as connection:
         connection.execute(sa.insert(tasks).values(_row(workshop, "lost")))
-        workshop.jobs.create(connection, "lost")
+        workshop.jobs.create(connection, "lost", 1)
         raise RuntimeError
     assert workshop.queued() == []
     assert workshop.jobs.depth() == 0
@@ -86,6 +86,20 @@ def test_a_worker_does_what_comes(workshop: Workshop) -> None:
     # An upload's key is the report's id: it is no file's name, and must not be shown as one.
     assert bomb not in rows["bomb"]["error"] and "picture.png" in rows["bomb"]["error"]
     assert names_held(workshop) == []
+
+
+@pytest.mark.slow
+def test_an_account_that_hands_in_much_does_not_keep_others_waiting(workshop: Workshop) -> None:
+    workshop.account("bert")
+    many = [workshop.task() for _ in range(6)]
+    few = [workshop.task(account="bert") for _ in range(2)]
+    workshop.account("cora")
+    last = workshop.task(account="cora")
+    with workshop.working():
+        rows = workshop.wait(*many, *few, last)
+    started = sorted(rows, key=lambda row: row["started_at"])
+    order = [row["id"] for row in started]
+    assert order == [many[0], few[0], last, many[1], few[1], *many[2:]]
 
 
 @pytest.mark.slow
