@@ -502,7 +502,7 @@ def test_what_figures_and_progress_are_of_is_said_once(
     assert said[0] == f"{clean}, 4 real, 5 fake:" and said[3] == f"{telephone}, 4 real, 5 fake:"
     assert said[1:3] == said[4:] == ["  AUC: 0.500", "  fake files decided: 0.500"]
     monkeypatch.setattr(train, "_EVERY_S", 0.0)
-    tell = train._lines()
+    tell = train.lines()
     for words, done in (
         ("reading 9 files to learn from", 0.01),
         ("reading 9 files to learn from", 0.02),

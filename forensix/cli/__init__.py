@@ -257,11 +257,14 @@ def _models_pull(options: argparse.Namespace) -> int:
 def _population_build(options: argparse.Namespace) -> int:
     check_output(options.output, "--output", overwrite=options.overwrite, inputs=[options.manifest])
     from forensix.manifest import Manifest
+    from forensix.models.placement import share_cores
+
+    share_cores()
     from forensix.training.voice.population import GENDERS, build
     from forensix.voice.population import SETTING
 
     listed = Manifest.read(options.manifest, root=options.root, labels=train.labels_of(options.label))
-    built = build(listed, options.output)
+    built = build(listed, options.output, progress=True if sys.stderr.isatty() else train.lines())
     if built.unknown_genders:
         words = ", ".join(f"{word!r} of {n}" for word, n in built.unknown_genders.items())
         print(f"forensix: genders that are none of {', '.join(GENDERS)}: {words}", file=sys.stderr)

@@ -72,7 +72,7 @@ def _train(options: argparse.Namespace) -> int:
         rate=options.rate,
         all_layers=options.all_layers,
         seed=options.seed,
-        progress=True if sys.stderr.isatty() else _lines(),
+        progress=True if sys.stderr.isatty() else lines(),
         command=command_of(["forensix", *options.words]),
     )
     _show(card, options)
@@ -98,7 +98,7 @@ def _combine(options: argparse.Namespace) -> int:
         group=options.group,
         device=options.device,
         seed=options.seed,
-        progress=True if sys.stderr.isatty() else _lines(),
+        progress=True if sys.stderr.isatty() else lines(),
         command=command_of(["forensix", *options.words]),
     )
     print(f"rule: {card.preprocessing['rule']}")
@@ -155,7 +155,7 @@ def labels_of(pairs: list[str]) -> dict[str, str]:
     return meanings
 
 
-def _lines() -> Any:
+def lines() -> Any:
     """Return what writes a line of progress now and then, and what is done only where it is not what was before."""
     at, last = -_EVERY_S, ""
 

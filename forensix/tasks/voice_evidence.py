@@ -15,7 +15,7 @@ from forensix.calibration import logit
 from forensix.forensics.findings import joined
 from forensix.schema import AudioFeatures, Gender
 from forensix.tasks.evidence import Evidence, Recording, Span, Timeline
-from forensix.voice.population import Band, distribution, stratum
+from forensix.voice.population import Band, distribution, named, stratum
 from forensix.voice.speech import RATE_HZ, Segment, as_float
 
 SOUND_S = 300.0
@@ -65,7 +65,9 @@ def set_beside(gender: Gender, band: Band) -> str:
     reasons = [f"was heard as {gender}"] if gender in chosen else []
     reasons += [f"has {BANDS[band]}"] if band in chosen else []
     why = f", since the voice {' and '.join(reasons)}" if reasons else ""
-    return f"The reference {', '.join(parts)}{why}."
+    own = named()
+    of_own = f" It is a population of one's own: {own}." if own else ""
+    return f"The reference {', '.join(parts)}{why}.{of_own}"
 
 
 def recording(samples: NDArray[Any], phrases: Sequence[HeardPhrase], threshold: float) -> tuple[Evidence, ...]:

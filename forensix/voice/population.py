@@ -159,6 +159,8 @@ def _read_once(path: str | None, _state: tuple[int, int] | None) -> dict[str, An
         table: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
         units = {name: feature["unit"] for name, feature in table["features"].items()}
         n = int(table["recordings"])
+        if not (table["inputs_sha256"] and all(_is_sound(one["groups"]) for one in table["features"].values())):
+            raise ValueError
     except OSError as error:
         raise UsageError(f"{SETTING} names {path}, which cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -168,6 +170,26 @@ def _read_once(path: str | None, _state: tuple[int, int] | None) -> dict[str, An
     if path and n < LEAST_RECORDINGS:
         raise UsageError(f"{path} rests on {n} recordings; {too_few()}: build it again")
     return table
+
+
+def _is_sound(groups: dict[str, dict[str, Any]]) -> bool:
+    """Tell whether the strata of a feature are what `build` writes: one of all voices, and numbers that never fall."""
+    for group in groups.values():
+        told = np.asarray([group[name] for name in ("count", "min_value", "max_value", "mean_value")], np.float64)
+        percentiles = np.asarray(group["percentiles"], np.float64)
+        if (
+            percentiles.shape != (101,)
+            or not np.isfinite([*told, *percentiles]).all()
+            or (np.diff(percentiles) < 0).any()
+        ):
+            return False
+    return "all" in groups
+
+
+def named() -> str:
+    """Return what ``FORENSIX_POPULATION`` names: the file, and the hash of its recordings; empty without it."""
+    path = os.environ.get(SETTING)
+    return f"{Path(path).name} (SHA-256 of its recordings {record()['inputs_sha256']})" if path else ""
 
 
 def too_few() -> str:

@@ -23,7 +23,7 @@ import json
 import logging
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -36,6 +36,7 @@ from forensix.errors import InputError, UsageError
 from forensix.importers.links import bring
 from forensix.manifest import Manifest
 from forensix.media import Limits, open_media
+from forensix.progress import Progress, display
 from forensix.schema import Gender
 from forensix.training.voice.real_voices import (
     ANONYMOUS,
@@ -196,15 +197,23 @@ class Built:
         return f"{self.measured} of {self.listed} real recordings measured{f' (left out: {why})' if why else ''}"
 
 
-def build(manifest: Manifest, output: Path, *, private_hosts: Collection[str] = ()) -> Built:
+def build(
+    manifest: Manifest,
+    output: Path,
+    *,
+    private_hosts: Collection[str] = (),
+    progress: Progress | bool | None = None,
+) -> Built:
     """Measure the real rows of a manifest, write the population, and return what it rests on.
 
-    ``private_hosts`` may be reached by links in the manifest although their addresses are private.
+    ``private_hosts`` may be reached by links in the manifest although their addresses are private; ``progress`` is
+    told after each recording.
 
     Raises
     ------
     UsageError
-        There are fewer real recordings with speech than `population.LEAST_RECORDINGS`.
+        There are fewer real recordings with speech than `population.LEAST_RECORDINGS`; where fewer are listed, nothing
+        is measured.
     """
     left_out = {"whose content came before": 0, "that cannot be read": 0, "with less than a second of speech": 0}
     seen: set[str] = set()
@@ -226,6 +235,8 @@ def build(manifest: Manifest, output: Path, *, private_hosts: Collection[str] = 
 
     real = manifest.where(label="real")
     rows = real.table.to_dict("records")
+    if len(rows) < population.LEAST_RECORDINGS:
+        raise UsageError(f"there are {len(rows)} real recordings; {population.too_few()}")
     voices = []
     brought = bring(list(real.table["path"]), Limits(), private_hosts)
     for row, path, found in zip(rows, real.paths(), brought, strict=True):
@@ -233,7 +244,8 @@ def build(manifest: Manifest, output: Path, *, private_hosts: Collection[str] = 
             unread(found)
         else:
             voices.append(_voice(row, path))
-    measured = measure(voices, read)
+    with display(progress) as tell:
+        measured = measure(_told(voices, tell), read)
     left_out["with less than a second of speech"] = len(rows) - len(measured) - sum(left_out.values())
     words = Counter(v.gender for v in voices if v.gender is not None and _gender(v.gender) is None)
     built = Built(len(measured), len(rows), left_out, words)
@@ -242,6 +254,13 @@ def build(manifest: Manifest, output: Path, *, private_hosts: Collection[str] = 
     text = json.dumps(_record(measured, table(measured), "forensix population build MANIFEST"), separators=(",", ":"))
     output.write_text(text + "\n", encoding="utf-8")
     return built
+
+
+def _told(voices: Sequence[Voice], tell: Progress) -> Iterator[Voice]:
+    """Yield the voices, and tell of each that is done with."""
+    for n, voice in enumerate(voices):
+        yield voice
+        tell("population", f"{n + 1:,} of {len(voices):,} recordings", (n + 1) / len(voices))
 
 
 def _voice(row: Mapping[Any, Any], path: Path) -> Voice:

@@ -11,6 +11,7 @@ from forensix.errors import InputNotFound, UsageError
 from forensix.manifest import Manifest
 from forensix.media import Limits
 from forensix.perturb import find
+from forensix.tasks.voice_evidence import set_beside
 from forensix.training.voice import population
 from forensix.training.voice.real_voices import (
     Voice,
@@ -157,6 +158,10 @@ def test_a_population_of_ones_own_is_built_and_used(
     assert shipped.distribution("f0").count == 3 and shipped.distribution("f0", "male").count == 2
     assert shipped.distribution("jitter", "female").count == 3, "one woman is no stratum"
     assert 105 < shipped.distribution("f0", "male").mean_value < 125
+    assert shipped.named() == f"mine.json (SHA-256 of its recordings {shipped.record()['inputs_sha256']})"
+    assert set_beside("unknown", "wide").endswith(f" It is a population of one's own: {shipped.named()}.")
+    monkeypatch.delenv(shipped.SETTING)
+    assert shipped.named() == "" and "own" not in set_beside("unknown", "wide")
 
 
 def test_what_is_left_out_is_named_once_as_the_manifest_names_it(
@@ -191,6 +196,38 @@ def test_a_file_that_is_no_population_is_named(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setenv(shipped.SETTING, str(tmp_path / name))
         with pytest.raises(UsageError, match=rf"{shipped.SETTING} names \S*{name}, which {why}"):
             shipped.distribution("f0")
+
+
+COUNTED = {"count": 3, "min_value": 0, "max_value": 1, "mean_value": 0}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{}, {"all": COUNTED}, *({"all": COUNTED | {"percentiles": some}} for some in ([0, 1], [1] + [0] * 100))],
+    ids=["no strata", "no percentiles", "two percentiles", "falling"],
+)
+def test_a_population_that_was_damaged_is_named(
+    wrong: dict[str, dict[str, object]], people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    population.build(people, tmp_path / "mine.json")
+    table = json.loads((tmp_path / "mine.json").read_text())
+    table["features"]["f0"]["groups"] = wrong
+    (tmp_path / "mine.json").write_text(json.dumps(table))
+    monkeypatch.setenv(shipped.SETTING, str(tmp_path / "mine.json"))
+    with pytest.raises(UsageError, match="which 'forensix population build' did not write"):
+        shipped.distribution("jitter")
+
+
+def test_how_far_it_is_is_told_and_a_list_that_is_too_short_is_refused_at_once(
+    people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, float]] = []
+    population.build(people, tmp_path / "mine.json", progress=lambda _, said, done: told.append((said, done)))
+    assert told == [(f"{n} of 4 recordings", n / 4) for n in (1, 2, 3, 4)]
+    monkeypatch.setattr(shipped, "LEAST_RECORDINGS", 5)
+    with pytest.raises(UsageError, match=r"^there are 4 real recordings; a population takes 5 or more"):
+        population.build(people, tmp_path / "other.json", progress=lambda *_: told.clear())
+    assert told, "nothing was measured for it"
 
 
 def test_too_few_voices_are_no_population(people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
