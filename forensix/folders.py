@@ -1,4 +1,4 @@
-"""Folders: where forensix keeps what later runs need, and those that results go to, refused before the work."""
+"""Places: where forensix keeps what later runs need, what ``~`` stands for, and folders refused before the work."""
 
 import os
 from pathlib import Path
@@ -11,15 +11,23 @@ def home() -> Path:
     return Path(os.environ.get("FORENSIX_HOME") or "~/.forensix").expanduser().absolute()
 
 
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return the path of what a user names, ``~`` and ``~alice`` read as a shell does.
+
+    A notebook and ``--output=~/run`` have no shell that would. What is there under that very name stays what it is.
+    """
+    return Path(path if os.path.lexists(path) else os.path.expanduser(path))
+
+
 def check_folder(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a folder that can be written to, or be made with all above it; nothing is made yet.
+    """Return the path, `expanded`, of a folder that can be written to, or be made with all above it; none is made yet.
 
     Raises
     ------
     UsageError
         It is a file or would lie in one, or this user may not write there.
     """
-    folder = Path(path)
+    folder = expanded(path)
     there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
         kind = "a file" if there.exists() else "a link to nothing"

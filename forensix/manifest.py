@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, overload
 import pandas as pd
 
 from forensix.errors import UsageError
+from forensix.folders import expanded
 from forensix.importers import check_options
 from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
@@ -76,6 +77,7 @@ class Manifest:
     """What the table's labels mean where they are not the usual words: ``{"live": "real", "replay": "fake"}``."""
 
     def __post_init__(self, labels: Mapping[Any, str] | None) -> None:
+        object.__setattr__(self, "root", expanded(self.root))
         object.__setattr__(self, "table", checked(self.table, self.root, labels, outside=self.outside))
 
     def __len__(self) -> int:
@@ -163,7 +165,7 @@ class Manifest:
             raise UsageError(
                 f"name a manifest, a folder, shards such as train-{{000..009}}.tar, or a URL: got a {kind}"
             )
-        path = Path(source)
+        path = expanded(source)
         if path.is_dir():
             inside = next((path / name for name in MANIFESTS if (path / name).is_file()), None)
             if inside is None:
@@ -208,7 +210,7 @@ class Manifest:
 
         What is written elsewhere than in ``root`` is read with it: ``Manifest.read(path, root=manifest.root)``.
         """
-        path = Path(path)
+        path = expanded(path)
         if path.suffix.lower() in (".parquet", ".pq"):
             need_pyarrow()
             self.table.to_parquet(path, index=False)

@@ -167,7 +167,8 @@ def inside_root(path: Any, root: str) -> Any:
         slashed = path.replace("\\", "/")
         path = slashed if os.path.isfile(os.path.join(root, slashed)) else path
     usual = posixpath.normpath(path)
-    return usual[len(root) + 1 :] if path.startswith("/") and usual.startswith(f"{root}/") else path
+    within = f"{root.rstrip('/')}/"
+    return usual[len(within) :] if path.startswith("/") and usual.startswith(within) else path
 
 
 def groups_of(table: pd.DataFrame, group: str) -> "pd.Series[str]":

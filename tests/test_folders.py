@@ -1,12 +1,19 @@
+import os
+import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from forensix import Evaluation, Manifest, analyze, evaluate, small
+from forensix.evaluation.collation import collate
 from forensix.evaluation.keys import cache_file
 from forensix.folders import home
 from forensix.importers.links import collections
 from forensix.service.settings import Settings
+from tests.evaluation.detectors import Grey
 
+TASK = "ai_generated_image_detection"
 REPOSITORY = Path(__file__).parents[1]
 
 
@@ -31,3 +38,38 @@ def test_the_readme_names_what_is_kept_there() -> None:
     (paragraph,) = [text for text in readme.split("\n\n") if text.startswith("`FORENSIX_HOME`")]
     for word in ("~/.forensix", "cache/scores.db", "collections", "forensix.db", "files", "scratch"):
         assert f"`{word}`" in paragraph
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the user's home folder, which is not where the user works."""
+    home = tmp_path / "user"
+    (tmp_path / "work").mkdir()
+    home.mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+def test_a_path_that_begins_at_home_is_read_and_written_there(user: Path, tmp_path: Path) -> None:
+    shutil.copytree(small.folder("images"), user / "pictures")
+    manifest = Manifest.read("~/pictures")
+    found = evaluate(manifest, TASK, component=Grey(), executor="here", cache="~/kept", output="~/run")
+    assert Evaluation.load("~/run").scores["path"].tolist() == found.scores["path"].tolist() == listed(user)
+    assert list(collate("~/run").evaluations) == ["run"]
+    report = analyze("~/pictures/generated-0.jpg", ["forensic_analysis"])
+    assert report.input == str(user / "pictures" / "generated-0.jpg")
+    assert report.save_html("~/report.html") == user / "report.html"
+    assert manifest.write("~/own.csv") == user / "own.csv"
+    assert len(Manifest.read("~/own.csv", root="~/pictures").check()) == len(manifest)
+    assert os.listdir(tmp_path / "work") == []
+
+
+def test_a_file_that_is_named_like_home_is_that_file(user: Path, tmp_path: Path) -> None:
+    shutil.copytree(small.folder("images"), tmp_path / "work" / "~")
+    report = analyze("~/generated-0.jpg", ["forensic_analysis"])
+    assert report.error is None and report.input == "~/generated-0.jpg"
+
+
+def listed(user: Path) -> list[str]:
+    return list(pd.read_csv(user / "pictures" / "manifest.csv")["path"])

@@ -172,6 +172,7 @@ def test_absolute_paths_are_taken_inside_the_root_and_elsewhere_the_way_is_told(
     listed.parent.mkdir()
     listed.write_text(f"path,label\n{tmp_path}/a.wav,real\n{tmp_path}/x/../b.wav,fake\n")
     assert Manifest.read(listed, root=tmp_path).table["path"].tolist() == ["a.wav", "b.wav"]
+    assert Manifest.read(listed, root="/").table["path"].tolist() == [f"{tmp_path}/{name}.wav"[1:] for name in "ab"]
     with pytest.raises(UsageError, match=r"Manifest\.read\(FILE, outside=True\) returns, also to evaluate"):
         Manifest.read(listed)
     assert Manifest.read(listed, outside=True).paths()[0] == tmp_path / "a.wav"

@@ -23,7 +23,7 @@ from forensix import __version__
 from forensix.cli import analyze, completion, train
 from forensix.cli.outputs import check_output, complaint
 from forensix.errors import ForensixError, UsageError, is_disk_full
-from forensix.folders import check_folder
+from forensix.folders import check_folder, expanded
 from forensix.interpreter import NO_WINDOWS
 from forensix.service import commands as service
 
@@ -51,12 +51,12 @@ def build_parser() -> argparse.ArgumentParser:
     analyze.register(commands)
 
     demo = commands.add_parser("demo", help="run every analysis on media made on the spot, without network")
-    demo.add_argument("--folder", type=Path, default=Path("forensix-demo"), help="where its media and report go")
+    demo.add_argument("--folder", type=expanded, default=Path("forensix-demo"), help="where its media and report go")
     demo.set_defaults(run=_demo)
 
     revisions = commands.add_parser("extract-revisions", help="write the earlier versions that a PDF still holds")
-    revisions.add_argument("file", metavar="FILE", type=Path, help="a PDF")
-    revisions.add_argument("--folder", type=Path, default=Path(), help="where to write them (default: here)")
+    revisions.add_argument("file", metavar="FILE", type=expanded, help="a PDF")
+    revisions.add_argument("--folder", type=expanded, default=Path(), help="where to write them (default: here)")
     revisions.set_defaults(run=_extract_revisions)
 
     models = commands.add_parser("models", help="list, describe or fetch models")
@@ -76,12 +76,12 @@ def build_parser() -> argparse.ArgumentParser:
     doing = population.add_subparsers(dest="action", required=True, metavar="ACTION")
     build = doing.add_parser("build", help="measure the real rows of a dataset manifest")
     build.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
-    build.add_argument("--root", type=Path, metavar="DIR", help=train.ROOT)
+    build.add_argument("--root", type=expanded, metavar="DIR", help=train.ROOT)
     build.add_argument("--label", action="append", default=[], metavar="WORD=LABEL", help=train.LABEL)
     build.add_argument(
         "--output",
         metavar="FILE",
-        type=Path,
+        type=expanded,
         default=Path("population.json"),
         help="where to write it (default: %(default)s)",
     )

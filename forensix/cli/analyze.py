@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from forensix.cli.outputs import check_output, complaint
 from forensix.errors import UsageError
-from forensix.folders import check_folder
+from forensix.folders import check_folder, expanded
 from forensix.tasks import command_line
 
 if TYPE_CHECKING:
@@ -28,10 +28,12 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     output = analyze.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON line per input")
     output.add_argument("--quiet", action="store_true", help="print errors only")
-    analyze.add_argument("--html", metavar="FILE", type=Path, help="write one page with all reports and their pictures")
-    analyze.add_argument("--csv", metavar="FILE", type=Path, help="write a table with a row per input and task")
     analyze.add_argument(
-        "--output", metavar="FOLDER", type=Path, help="write a page and a JSON file per input, and an index.html"
+        "--html", metavar="FILE", type=expanded, help="write one page with all reports and their pictures"
+    )
+    analyze.add_argument("--csv", metavar="FILE", type=expanded, help="write a table with a row per input and task")
+    analyze.add_argument(
+        "--output", metavar="FOLDER", type=expanded, help="write a page and a JSON file per input, and an index.html"
     )
     analyze.add_argument("--overwrite", action="store_true", help="replace files that --html, --csv or --output find")
     analyze.add_argument(

@@ -4,11 +4,10 @@ import argparse
 import shlex
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import UsageError
-from forensix.folders import check_folder
+from forensix.folders import check_folder, expanded
 
 if TYPE_CHECKING:
     from forensix.models import ModelCard
@@ -39,9 +38,9 @@ def register(commands: Any) -> None:
 
 
 def _common(command: argparse.ArgumentParser, output: str) -> None:
-    command.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
+    command.add_argument("--root", type=expanded, metavar="DIR", help=ROOT)
     command.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
-    command.add_argument("--output", required=True, type=Path, metavar="DIR", help=output)
+    command.add_argument("--output", required=True, type=expanded, metavar="DIR", help=output)
     command.add_argument("--name", help="the new detector's name (default: the folder's)")
     command.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
     command.add_argument("--label", action="append", default=[], metavar="WORD=LABEL", help=LABEL)

@@ -12,6 +12,7 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.evaluation import displays, output, summary
 from forensix.evaluation.result import Evaluation
+from forensix.folders import expanded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,7 +173,7 @@ def find_evaluations(folder: str | os.PathLike[str]) -> dict[str, Path]:
     UsageError
         There is none.
     """
-    root = Path(folder)
+    root = expanded(folder)
     places = sorted(path.parent for path in root.rglob(output.RESULT) if (path.parent / output.SCORES).is_file())
     if not places:
         raise UsageError(f"there is no evaluation in {root}: evaluate(..., output=FOLDER) makes one")

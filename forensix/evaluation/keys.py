@@ -10,7 +10,7 @@ from typing import Any
 from forensix.errors import InputNotFound
 from forensix.evaluation.identity import digest
 from forensix.evaluation.scoring import NONE, Condition, Job
-from forensix.folders import home
+from forensix.folders import expanded, home
 from forensix.media.sniff import open_regular, shorten
 from forensix.models import Placement
 
@@ -24,7 +24,7 @@ def cache_file(cache: str | os.PathLike[str] | bool | None, identities: tuple[st
         return None
     if cache is None or cache is True:
         cache = home() / "cache"
-    return Path(cache) / _CACHE
+    return expanded(cache) / _CACHE
 
 
 def content_hash(path: str) -> str:

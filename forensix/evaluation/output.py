@@ -12,7 +12,7 @@ import pandas as pd
 
 from forensix.errors import UsageError, first_line
 from forensix.evaluation.store import Store
-from forensix.folders import check_folder
+from forensix.folders import check_folder, expanded
 from forensix.importers.tables import need_pyarrow
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def write(evaluation: "Evaluation", folder: str | os.PathLike[str]) -> Path:
 
 def read(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any], list[dict[str, Any]]]:
     """Return scores, frames, what is known of them, and the overlap that was found."""
-    folder = Path(folder)
+    folder = expanded(folder)
     if not (folder / RESULT).is_file():
         if (folder / PARTIAL).is_file():
             raise UsageError(f"the evaluation in {folder} is not finished: call evaluate again as before, it goes on")

@@ -15,6 +15,7 @@ from forensix.explorer import looking, selection
 from forensix.explorer.opening import Choice, resolve
 from forensix.explorer.running import Running
 from forensix.explorer.selection import Selection
+from forensix.folders import expanded
 from forensix.media import Limits
 from forensix.media.sniff import shorten
 from forensix.models import Placement
@@ -178,7 +179,7 @@ class Explorer:
         """
         if self.report is None:
             raise UsageError("there is no report to save: run an analysis first")
-        target = Path(os.path.expanduser(self.report_name if path is None else path))
+        target = expanded(self.report_name if path is None else path)
         try:
             if target.exists():
                 raise UsageError(f"there is a file {target} already: name another")

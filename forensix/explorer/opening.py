@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forensix.errors import InputNotFound, UsageError
 from forensix.evaluation import Evaluation
+from forensix.folders import expanded
 from forensix.media import is_url, sniff
 
 MAX_FILES = 5_000
@@ -61,7 +62,7 @@ def resolve(
 
 def _on_disk(text: str, folder: Path | None, files: tuple[str, ...]) -> Choice:
     inside = None if folder is None else folder / text
-    path = inside if inside is not None and inside.is_file() else Path(os.path.expanduser(text))
+    path = inside if inside is not None and inside.is_file() else expanded(text)
     if path.is_dir():
         if all((path / part).is_file() for part in _SAVED):
             return _browsed(Evaluation.load(path), folder, files)

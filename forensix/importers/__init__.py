@@ -25,6 +25,7 @@ from typing import Any
 import pandas as pd
 
 from forensix.errors import ForensixError, UsageError
+from forensix.folders import expanded
 from forensix.importers.tables import is_utf8
 from forensix.interpreter import entry_points
 
@@ -68,7 +69,7 @@ def load(name: str, root: str | os.PathLike[str], **options: Any) -> pd.DataFram
     if name not in names():
         raise UsageError(f"there is no importer {name!r}; there are: {', '.join(names())}")
     # Some importers go by the name of the folder, which "." does not tell.
-    folder = Path(os.path.abspath(root))
+    folder = Path(os.path.abspath(expanded(root)))
     if not folder.is_dir():
         raise UsageError(f"there is no folder {root} to import {name} from")
     rows = _rows(name, folder, options)

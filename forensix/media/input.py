@@ -19,6 +19,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from forensix.errors import BrokenMedia, InputNotFound, LimitExceeded, UnsupportedMedia, UsageError
+from forensix.folders import expanded
 from forensix.media.values import Limits
 
 if TYPE_CHECKING:
@@ -82,10 +83,12 @@ def as_input(
     if isinstance(source, bytes | bytearray | memoryview):
         return Input(bytes(source), name or "bytes", name)
     if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
+        path = os.fsdecode(source)
         if not path:
             raise InputNotFound("the path is empty: give that of a media file, or a URL")
-        return Input(source, os.fsdecode(path), name)
+        if path.startswith("~"):
+            source = path = str(expanded(path))
+        return Input(source, path, name)
     if callable(getattr(source, "read", None)):
         return _read(source, name, limits)
     raise UsageError(

@@ -22,6 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensix.errors import UsageError
+from forensix.folders import expanded
 from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ClaimView, cut
 from forensix.report.embedded import Room, safe
@@ -246,7 +247,7 @@ def save_page(
     reports: "Iterable[Report]", path: str | Path, *, title: str | None = None, ended_early: bool = False
 ) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
-    return write_whole(Path(path), render_page(reports, title=title, ended_early=ended_early))
+    return write_whole(expanded(path), render_page(reports, title=title, ended_early=ended_early))
 
 
 def write_whole(path: Path, text: str) -> Path:

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 import forensix
 from forensix.errors import UsageError
 from forensix.evaluation.plan import read_manifest
+from forensix.folders import expanded
 from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, Output, load_detector, save_model
 from forensix.models.architectures.ensemble import WeightedSum, build
@@ -84,7 +85,7 @@ def combine(
     if rule not in RULES:
         raise UsageError(f"rule is one of {', '.join(RULES)}, not {rule!r}")
     check_whole("seed", seed, 0)
-    folder = Path(output)
+    folder = expanded(output)
     called = free_name(folder, name)
     detectors = [load_detector(one, device=device) for one in members]
     cards = [one.card for one in detectors]

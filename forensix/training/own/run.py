@@ -15,7 +15,7 @@ from torch import Tensor, nn
 import forensix
 from forensix.errors import UsageError
 from forensix.evaluation.plan import read_manifest
-from forensix.folders import check_folder
+from forensix.folders import check_folder, expanded
 from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
 from forensix.models.placement import choose_device
@@ -160,7 +160,7 @@ def train(
     """
     slot = slot_of(task)
     settings = Settings(steps, batch_size, rate, all_layers, seed)
-    folder = Path(output)
+    folder = expanded(output)
     called = free_name(folder, name)
     placed = choose_device(device)
     listed = read_manifest(manifest).check()
