@@ -6,6 +6,7 @@ are kept beside weights and optimiser. The weights that count are an exponential
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from forensix.errors import UsageError, first_line
 Batch = TypeVar("Batch")
 Rng = np.random.Generator
 Tell = Callable[[int, float, float], None]
-"""Told the steps made, the mean loss since it was told last, and the share of the schedule that is done."""
+"""Told the steps made, the mean loss of the last ``every``, and the share of the schedule that is done."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Plan:
     minutes: float = math.inf
     """Processor time after which the schedule ends, if that is sooner than ``steps``."""
     every: int = 200
-    """Steps between checkpoints, judgements and words of progress."""
+    """Steps between checkpoints and judgements."""
+    words: int = 0
+    """Steps between words of progress; 0 for ``every``."""
     patience: int = 0
     """Judgements without a better one after which training stops; 0 for never."""
 
@@ -103,7 +106,7 @@ def fit(
     if checkpoint is not None and checkpoint.is_file():
         step, spent_s, best = _resume(checkpoint, run, network, averaged, optimizer, rng)
     begun = time.process_time() - spent_s
-    losses: list[float] = []
+    losses: deque[float] = deque(maxlen=plan.every)
     prepare(network)
 
     def progress() -> float:
@@ -120,12 +123,11 @@ def fit(
         optimizer.step()
         averaged.update_parameters(network)
         step += 1
+        if tell is not None and (step % (plan.words or plan.every) == 0 or step == plan.steps):
+            tell(step, float(np.mean(losses)), progress())
         if step % plan.every == 0 or step == plan.steps:
             if judge is not None:
                 _finite(_judged(averaged.module, judge, best), step, checkpoint)
-            if tell is not None:
-                tell(step, float(np.mean(losses)), progress())
-            losses.clear()
             if checkpoint is not None:
                 spent_s = time.process_time() - begun
                 _keep(checkpoint, run, step, spent_s, network, averaged, optimizer, rng, best)

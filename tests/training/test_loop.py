@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,13 @@ def test_a_network_learns_and_its_weights_are_the_average() -> None:
     steps = fit(net, draw, loss_of, PLAN, np.random.default_rng(0), tell=lambda step, loss, done: losses.append(loss))
     assert steps == 60 and len(losses) == 6 and losses[-1] < losses[0]
     assert not net.training and loss_of(net, fixed).item() < 0.6 * before
+
+
+def test_words_of_progress_come_as_often_as_the_plan_says() -> None:
+    told: list[tuple[int, float]] = []
+    plan = replace(PLAN, words=7)
+    fit(network(), draw, loss_of, plan, np.random.default_rng(0), tell=lambda step, _, done: told.append((step, done)))
+    assert told == [(step, step / PLAN.steps) for step in (*range(7, PLAN.steps, 7), PLAN.steps)]
 
 
 @pytest.mark.parametrize("where", ["learnt from", "judged"])

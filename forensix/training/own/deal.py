@@ -13,6 +13,7 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.manifest import Manifest
 from forensix.manifest_table import GROUP
+from forensix.report.words import plural
 from forensix.training.folds import leave_source_out
 from forensix.training.own.twins import check_apart, merged
 
@@ -95,9 +96,9 @@ def _folds(
     what = "real" if fewest == table[~table["fake"]]["group"].nunique() else "fake"
     same = " (files of the same content count as one)" if len(set(groups)) < len(set(named)) else ""
     raise UsageError(
-        f"the {what} files are of {fewest} groups of the column {column!r}{same}, and {least} are needed of both"
-        " classes, to learn from, to stop by and to measure on: name another column with group=, or 'path' for every"
-        " file by itself"
+        f"the {what} files are of {plural(fewest, 'group')} of the column {column!r}{same}, and {least} are needed of"
+        " both classes, to learn from, to stop by and to measure on: name another column (group=, or --group), or"
+        " 'path' for every file by itself"
     )
 
 

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from forensix.errors import InputError, UsageError
 from forensix.evaluation.keys import content_hash
+from forensix.labels import LABELS
 from forensix.manifest import Manifest
 from forensix.models.card import MARK_DIGITS
+from forensix.report.words import plural
 
 Arrays = tuple[NDArray[Any], ...]
 Read = Callable[[Path, np.random.Generator], Arrays]
@@ -57,11 +59,17 @@ class Material:
 
 
 def gather(
-    manifest: Manifest, groups: Sequence[str], read: Read, folder: Path, form: str, tell: Callable[[int], None]
+    manifest: Manifest,
+    use: str,
+    groups: Sequence[str],
+    read: Read,
+    folder: Path,
+    form: str,
+    tell: Callable[[int], None],
 ) -> Material:
     """Decode the files of a manifest that ``folder`` lacks, and return them all.
 
-    ``form`` tells one way of decoding from another.
+    ``use`` is what they are for, in words, and ``form`` tells one way of decoding from another.
 
     Raises
     ------
@@ -93,11 +101,11 @@ def gather(
         fake.append(bool(is_fake))
         names.append(group)
         marks.append(content[:MARK_DIGITS])
-    if len(set(fake)) < 2:
-        what = "fake" if False in fake else "real"
-        raise UsageError(
-            f"none of the {what} files of this part can be used; the first one: {next(iter(refused.values()), 'none')}"
-        )
+    for label in (False, True):
+        if label not in fake:
+            reasons = [refused[name] for name in manifest.where(label=LABELS[label]).table["path"]]
+            those = f"{plural(len(reasons), f'{LABELS[label]} file')} {use}"
+            raise UsageError(f"of {those} none can be used; the first of them: {reasons[0]}")
     return Material(tuple(files), np.array(fake), np.array(names), refused, tuple(marks))
 
 

@@ -182,6 +182,7 @@ def train(
         learnt, stopping = (
             gather(
                 part,
+                what,
                 groups_of(part, split.group),
                 recipe.read,
                 work,
@@ -237,6 +238,7 @@ def _learn(
     tell: Progress,
     task: str,
 ) -> None:
+    tell(task, "learning", 0.3)
     torch.manual_seed(settings.seed)
     network = recipe.module.to(device)
     all_layers = recipe.all_layers if settings.all_layers is None else settings.all_layers
@@ -263,6 +265,7 @@ def _learn(
             decay=0.02,
             average=0.95,
             every=EVERY,
+            words=1,
             patience=PATIENCE,
         ),
         np.random.default_rng(settings.seed),

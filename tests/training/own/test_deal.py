@@ -63,7 +63,7 @@ def test_rows_of_a_split_that_is_spelled_otherwise_are_not_learnt_from() -> None
     ("columns", "group", "sentence"),
     [
         ({"label": ["real"] * 60}, None, "none that is fake"),
-        ({"group_id": ["a"] * 60}, None, "of 1 groups of the column 'group_id', and 3 are needed"),
+        ({"group_id": ["a"] * 60}, None, "of 1 group of the column 'group_id', and 3 are needed"),
         ({}, "speaker", "no column 'speaker' to group by; there are: path, label, group_id"),
     ],
 )
@@ -103,7 +103,5 @@ def test_the_same_content_in_train_and_another_split_is_refused(tmp_path: Path, 
 
 
 def test_that_there_are_too_few_contents_is_said(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"of 1 groups of the column 'path' \(files of the same content count as one\)"
-    ):
+    with pytest.raises(UsageError, match=r"of 1 group of the column 'path' \(files of the same content count as one\)"):
         deal(files(tmp_path, [0, 1] * 10), None, 0)

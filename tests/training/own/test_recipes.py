@@ -10,9 +10,10 @@ from PIL import Image
 from skimage import data
 
 from forensix import Manifest, small
-from forensix.errors import UnsupportedMedia
+from forensix.errors import BrokenMedia, UnsupportedMedia, UsageError
 from forensix.models import LoadedModel, Output, get_card, load_detector, load_model
 from forensix.models.detector import read_out
+from forensix.report.words import plural
 from forensix.training.own import material as kept
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material
@@ -64,7 +65,9 @@ def test_files_that_were_decoded_for_another_model_are_decoded_anew(tmp_path: Pa
         plan = own.card.preprocessing | {"level": level}
         recipe = Voices(LoadedModel(own.card.model_copy(update={"preprocessing": plan}), own.module))
         read = (np.full(4, level),)
-        files = kept.gather(manifest, ["a", "b"], lambda *_, read=read: read, tmp_path, recipe.form, lambda _: None)
+        files = kept.gather(
+            manifest, "to learn from", ["a", "b"], lambda *_, read=read: read, tmp_path, recipe.form, lambda _: None
+        )
         loud.append(bool(files.arrays(0)[0][0]))
     assert loud == [True, False]
 
@@ -116,3 +119,23 @@ def test_a_group_counts_as_the_root_of_its_files() -> None:
     weights = Material((), np.array([False] * 5 + [True]), groups, ()).weights
     assert weights[:4].sum() == pytest.approx(2 * weights[4]) and weights[:5].sum() == pytest.approx(1)
     assert weights[5] == 1
+
+
+@pytest.mark.parametrize(("label", "name"), [("real", "r1"), ("fake", "f")])
+def test_a_class_that_is_left_without_files_is_told_with_what_is_wrong_with_its_own(
+    label: str, name: str, tmp_path: Path
+) -> None:
+    rows = {"path": ["r1", "f", "r2"], "label": ["real", "fake", "real"]}
+    manifest = Manifest(pd.DataFrame(rows), tmp_path)
+    for path in manifest.paths():
+        path.touch()
+    usable = {"real": ["f"], "fake": ["r2"]}[label]
+
+    def read(path: Path, rng: np.random.Generator) -> kept.Arrays:
+        if path.name not in usable:
+            raise BrokenMedia(f"{path.name} is broken")
+        return (np.zeros(2),)
+
+    said = f"{plural(2 if label == 'real' else 1, f'{label} file')} to learn from none can be used"
+    with pytest.raises(UsageError, match=f"^of {said}; the first of them: {name} is broken$"):
+        kept.gather(manifest, "to learn from", list("abc"), read, tmp_path / "kept", "form", lambda _: None)
