@@ -35,6 +35,6 @@ Then ``forensix account add NAME``, ``forensix serve`` once and ``forensix worke
 services with ``KillMode=mixed``, ``TimeoutStopSec=60`` and ``Restart=always``.
 
 A worker holds about ten connections to PostgreSQL and the API up to 34: its ``max_connections``, 100 unless set, is
-enough for six workers. A resting worker takes a twentieth of a core and asks 60 times a second; with
-``FORENSIX_POLL_S=1``, a tenth of that, and tasks and webhooks wait up to a second longer.
+enough for six workers. A resting worker takes up to a tenth of a core; with ``FORENSIX_POLL_S=0.5``
+less than half of that, and tasks wait a third of a second.
 """
