@@ -69,7 +69,7 @@ def read(path: Path, repository: str) -> list[Seen]:
     proves = "Adobe" if is_adobe else make.title() if is_camera else ""
     sha256 = hashlib.sha256(data).hexdigest()
 
-    claimed = image_encoding.adobe_tables(facts, is_named=names_adobe)
+    claimed = list(image_encoding.adobe_tables(facts, is_named=names_adobe))
 
     def seen(tables: dict[int, list[int]], maker: str, *, is_thumbnail: bool) -> Seen:
         complete, luminance = jpeg_tables.fingerprint(tables)

@@ -39,9 +39,11 @@ SAID = 4
 """Places that a sentence names; the claim's values and the time line have them all."""
 
 
-def rules(facts: Facts) -> list[Finding]:
-    """Return what follows from the facts of a recording."""
-    return [*video_container.rules(facts), *audio_joins.rules(facts), *signal(facts)]
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield what follows from the facts of a recording."""
+    yield from video_container.rules(facts)
+    yield from audio_joins.rules(facts)
+    yield from signal(facts)
 
 
 def signal(facts: Facts) -> Iterator[Finding]:

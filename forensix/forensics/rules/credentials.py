@@ -8,7 +8,7 @@ fragments (DASH) holds none of the content that was hashed, so it alone can neit
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
@@ -27,101 +27,84 @@ NOT_OF_THE_CONTENT = (
 )
 
 
-def rules(facts: Facts) -> tuple[Finding, ...]:
-    """Return the claims on the content credentials of one medium."""
-    return tuple(_credentials(facts))
-
-
-def _credentials(facts: Facts) -> list[Finding]:
-    findings = []
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims on the content credentials of one medium."""
     unreadable = facts.fact("c2pa.unreadable")
     if unreadable is not None:
         unknown = UNKNOWN.search(str(unreadable.value)) is not None
-        findings.append(
-            finding(
-                "benign" if unknown else "suspect",
-                "Content credentials are there but cannot be read",
-                f"{place(unreadable)}: the C2PA store cannot be read ({unreadable.value}). "
-                + ("It is of a kind that the reader does not know." if unknown else "It is damaged or cut off."),
-                "content_credentials",
-                "integrity",
-                facts=[unreadable],
-                flags=[] if unknown else ["METADATA_ERROR"],
-            )
+        yield finding(
+            "benign" if unknown else "suspect",
+            "Content credentials are there but cannot be read",
+            f"{place(unreadable)}: the C2PA store cannot be read ({unreadable.value}). "
+            + ("It is of a kind that the reader does not know." if unknown else "It is damaged or cut off."),
+            "content_credentials",
+            "integrity",
+            facts=[unreadable],
+            flags=[] if unknown else ["METADATA_ERROR"],
         )
     remote = facts.fact("c2pa.remote")
     if remote is not None:
-        findings.append(
-            finding(
-                "benign",
-                "Content credentials are kept elsewhere",
-                f"{place(remote)}: the file names {remote.value} as the place of its credentials. Nothing was fetched.",
-                "content_credentials",
-                "origin",
-                facts=[remote],
-            )
+        yield finding(
+            "benign",
+            "Content credentials are kept elsewhere",
+            f"{place(remote)}: the file names {remote.value} as the place of its credentials. Nothing was fetched.",
+            "content_credentials",
+            "origin",
+            facts=[remote],
         )
     manifests = [f for f in facts.items if f.key == "c2pa.manifest"]
     failures = [f for f in facts.items if f.key == "c2pa.failure"]
     if not manifests:
-        return findings
-    findings += _identity([f for f in failures if str(f.value["code"]).startswith(checks.IDENTITY)])
+        return
+    yield from _identity([f for f in failures if str(f.value["code"]).startswith(checks.IDENTITY)])
     failures = [f for f in failures if not str(f.value["code"]).startswith(checks.IDENTITY)]
     if _first_segment(facts):
-        findings += _fragments([f for f in failures if _hash_of_fragments(f)])
+        yield from _fragments([f for f in failures if _hash_of_fragments(f)])
         failures = [f for f in failures if not _hash_of_fragments(f)]
     active = next((f for f in manifests if f.value["active"]), manifests[0])
-    findings += _validity(failures, active)
-    findings.append(_history(facts, active, failures, checked=not _first_segment(facts)))
+    yield from _validity(failures, active)
+    yield _history(facts, active, failures, checked=not _first_segment(facts))
     edits = [(f, a) for f in manifests for a in f.value["actions"] if is_edit(a)]
     if edits:
         values = list(dict.fromkeys(a["action"] + (f" ({a['agent']})" if a["agent"] else "") for _, a in edits))
-        findings.append(
-            finding(
-                "suspect",
-                "Content credentials record editing",
-                f"{place(edits[0][0])}: the signed history names {', '.join(values[:8])}. What each step changed is "
-                f"not "
-                "recorded, only that it was done.",
-                "content_credentials",
-                "editing",
-                facts=_unique(f for f, _ in edits),
-                values=values,
-                flags=["FILE_EDITED"],
-                details=[("source", "software")],
-            )
+        yield finding(
+            "suspect",
+            "Content credentials record editing",
+            f"{place(edits[0][0])}: the signed history names {', '.join(values[:8])}. What each step changed is "
+            "not recorded, only that it was done.",
+            "content_credentials",
+            "editing",
+            facts=_unique(f for f, _ in edits),
+            values=values,
+            flags=["FILE_EDITED"],
+            details=[("source", "software")],
         )
     redactions = [(f, a) for f in manifests for a in f.value["actions"] if a["action"] == "c2pa.redacted"]
     if redactions:
-        findings.append(
-            finding(
-                "benign",
-                "Something was taken out of the content credentials",
-                f"{place(redactions[0][0])}: the signer of a later version says that a part of what an earlier one "
-                "stated was removed. Names and places are removed so for privacy; what it was is not there any more, "
-                "and it changes nothing of what the file shows.",
-                "content_credentials",
-                "privacy",
-                facts=_unique(f for f, _ in redactions),
-                values=dict.fromkeys(str(a.get("description") or a["action"]) for _, a in redactions),
-            )
+        yield finding(
+            "benign",
+            "Something was taken out of the content credentials",
+            f"{place(redactions[0][0])}: the signer of a later version says that a part of what an earlier one "
+            "stated was removed. Names and places are removed so for privacy; what it was is not there any more, "
+            "and it changes nothing of what the file shows.",
+            "content_credentials",
+            "privacy",
+            facts=_unique(f for f, _ in redactions),
+            values=dict.fromkeys(str(a.get("description") or a["action"]) for _, a in redactions),
         )
     if len(manifests) > 1:
         values = [f"{f.value['label']}: {f.value['generator']}" for f in manifests]
-        findings.append(
-            finding(
-                "suspect",
-                "Content credentials describe several versions",
-                f"{place(manifests[0])}: the store holds {len(manifests)} manifests, one for each version or "
-                "ingredient that this file was made from. Cropping and developing are recorded so, and so is a "
-                "montage.",
-                "versions",
-                "versions",
-                facts=manifests,
-                values=values,
-            )
+        yield finding(
+            "suspect",
+            "Content credentials describe several versions",
+            f"{place(manifests[0])}: the store holds {len(manifests)} manifests, one for each version or "
+            "ingredient that this file was made from. Cropping and developing are recorded so, and so is a "
+            "montage.",
+            "versions",
+            "versions",
+            facts=manifests,
+            values=values,
         )
-    return findings
 
 
 def _first_segment(facts: Facts) -> bool:
@@ -134,11 +117,9 @@ def _hash_of_fragments(failure: Fact) -> bool:
     return str(failure.value["code"]).startswith("assertion.bmffHash")
 
 
-def _fragments(failures: Sequence[Fact]) -> list[Finding]:
-    if not failures:
-        return []
-    return [
-        finding(
+def _fragments(failures: Sequence[Fact]) -> Iterator[Finding]:
+    if failures:
+        yield finding(
             "benign",
             "Content credentials cannot be checked without the rest of the stream",
             f"{place(failures[0])}: this is the first segment of a video in fragments (DASH). The credentials cover "
@@ -148,26 +129,23 @@ def _fragments(failures: Sequence[Fact]) -> list[Finding]:
             facts=failures,
             values=[f.value["code"] for f in failures],
         )
-    ]
 
 
-def _identity(failures: Sequence[Fact]) -> list[Finding]:
+def _identity(failures: Sequence[Fact]) -> Iterator[Finding]:
     """Tell what fails in the identity of whom the credentials name (CAWG)."""
     if not failures:
-        return []
+        return
     contradicted = [f for f in failures if re.search(r"mismatch|duplicate|pad\.invalid", f.value["code"])]
-    return [
-        finding(
-            "suspect" if contradicted else "benign",
-            "The person or organisation that the content credentials name is not verified",
-            f"{place(failures[0])}: {_codes(contradicted or failures)}. This concerns the identity assertion (CAWG) "
-            "alone; the hash of the content is checked apart from it.",
-            "content_credentials",
-            "origin",
-            facts=failures,
-            values=[f.value["code"] for f in failures],
-        )
-    ]
+    yield finding(
+        "suspect" if contradicted else "benign",
+        "The person or organisation that the content credentials name is not verified",
+        f"{place(failures[0])}: {_codes(contradicted or failures)}. This concerns the identity assertion (CAWG) "
+        "alone; the hash of the content is checked apart from it.",
+        "content_credentials",
+        "origin",
+        facts=failures,
+        values=[f.value["code"] for f in failures],
+    )
 
 
 def is_edit(action: dict[str, Any]) -> bool:
@@ -176,71 +154,61 @@ def is_edit(action: dict[str, Any]) -> bool:
     return name in EDITING
 
 
-def _validity(failures: Sequence[Fact], active: Fact) -> list[Finding]:
+def _validity(failures: Sequence[Fact], active: Fact) -> Iterator[Finding]:
     untied = [f for f in failures if checks.UNTIED.search(str(f.value["code"]))]
     others = [f for f in failures if f not in untied]
     broken = [f for f in others if checks.is_broken(str(f.value["code"]))]
     doubtful = [f for f in others if checks.is_doubtful(str(f.value["code"]))]
     limits = [f for f in others if f not in broken and f not in doubtful]
-    findings = []
     if broken:
-        findings.append(
-            finding(
-                "critical",
-                "Content credentials are broken",
-                f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer match: the content or its history "
-                "was changed after signing, or the credentials were taken from another file. A website that makes a "
-                "picture smaller and keeps the credentials breaks them as well as a change of what is shown. What "
-                "they say is not taken for what this file is.",
-                "content_credentials",
-                "integrity",
-                facts=broken,
-                values=[f.value["code"] for f in broken],
-                flags=["FILE_EDITED", "METADATA_ERROR"],
-            )
+        yield finding(
+            "critical",
+            "Content credentials are broken",
+            f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer match: the content or its history "
+            "was changed after signing, or the credentials were taken from another file. A website that makes a "
+            "picture smaller and keeps the credentials breaks them as well as a change of what is shown. What "
+            "they say is not taken for what this file is.",
+            "content_credentials",
+            "integrity",
+            facts=broken,
+            values=[f.value["code"] for f in broken],
+            flags=["FILE_EDITED", "METADATA_ERROR"],
         )
     if untied:
-        findings.append(
-            finding(
-                "suspect",
-                "Content credentials are tied to no content",
-                f"{place(untied[0])}: {_codes(untied)}. They hold no hash of what they speak of, so they fit any file "
-                "that they are put into, and say nothing of this one.",
-                "content_credentials",
-                "integrity",
-                facts=untied,
-                values=[f.value["code"] for f in untied],
-                flags=["METADATA_ERROR"],
-            )
+        yield finding(
+            "suspect",
+            "Content credentials are tied to no content",
+            f"{place(untied[0])}: {_codes(untied)}. They hold no hash of what they speak of, so they fit any file "
+            "that they are put into, and say nothing of this one.",
+            "content_credentials",
+            "integrity",
+            facts=untied,
+            values=[f.value["code"] for f in untied],
+            flags=["METADATA_ERROR"],
         )
     if doubtful:
-        findings.append(
-            finding(
-                "suspect",
-                "Content credentials are valid in part only",
-                f"{place(doubtful[0])}: {_codes(doubtful)}. The hash of the content is not contradicted, but "
-                "validators call such credentials invalid, and they cannot be relied on.",
-                "content_credentials",
-                "integrity",
-                facts=doubtful,
-                values=[f.value["code"] for f in doubtful],
-                flags=["METADATA_ERROR"],
-            )
+        yield finding(
+            "suspect",
+            "Content credentials are valid in part only",
+            f"{place(doubtful[0])}: {_codes(doubtful)}. The hash of the content is not contradicted, but "
+            "validators call such credentials invalid, and they cannot be relied on.",
+            "content_credentials",
+            "integrity",
+            facts=doubtful,
+            values=[f.value["code"] for f in doubtful],
+            flags=["METADATA_ERROR"],
         )
     if limits:
-        findings.append(
-            finding(
-                "benign",
-                "The signer of the content credentials is not verified",
-                f"{place(limits[0])}: {_codes(limits)}. {checks.vouching(active.value)} Nothing was looked up on the "
-                "network; an expired or unknown certificate does not mean that the content was changed.",
-                "content_credentials",
-                "integrity",
-                facts=limits,
-                values=[f.value["code"] for f in limits],
-            )
+        yield finding(
+            "benign",
+            "The signer of the content credentials is not verified",
+            f"{place(limits[0])}: {_codes(limits)}. {checks.vouching(active.value)} Nothing was looked up on the "
+            "network; an expired or unknown certificate does not mean that the content was changed.",
+            "content_credentials",
+            "integrity",
+            facts=limits,
+            values=[f.value["code"] for f in limits],
         )
-    return findings
 
 
 def _codes(failures: Sequence[Fact]) -> str:

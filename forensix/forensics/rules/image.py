@@ -5,6 +5,7 @@ picture without metadata is told as such and never suspected for it.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics import software
@@ -69,7 +70,7 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     working = [*_in(programs, "editor"), *_in(programs, "converter")]
     program = working[0][1].name if working else ""
     is_adobe = any(p.name.startswith("Adobe") for _, p in programs)
-    previews = image_pixels.thumbnails(facts, traces)
+    previews = list(image_pixels.thumbnails(facts, traces))
     findings = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
     findings += image_history.development(facts)
     findings += [] if is_adobe else image_history.photoshop(facts)
@@ -112,50 +113,45 @@ def _in(programs: list[tuple[Fact, software.Program]], category: str) -> list[tu
     return [(fact, program) for fact, program in programs if program.category == category]
 
 
-def _editors(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+def _editors(programs: list[tuple[Fact, software.Program]]) -> Iterator[Finding]:
     editors = _in(programs, "editor")
     if not editors:
-        return []
+        return
     names = list(dict.fromkeys(program.name for _, program in editors))
     claim = video_tags.CLAIMS["editor" if len(names) == 1 else "editors"]
-    return [
-        finding(
-            "suspect",
-            claim.format(joined(names)),
-            f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}. Developing, resizing and captioning "
-            "leave the name as well as any change of the content; what was changed, if anything, it does not say.",
-            "software",
-            "editing",
-            facts=[fact for fact, _ in editors],
-            flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
-            details=[("source", "software")],
-        )
-    ]
+    yield finding(
+        "suspect",
+        claim.format(joined(names)),
+        f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}. Developing, resizing and captioning "
+        "leave the name as well as any change of the content; what was changed, if anything, it does not say.",
+        "software",
+        "editing",
+        facts=[fact for fact, _ in editors],
+        flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
+        details=[("source", "software")],
+    )
 
 
-def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+def _converters(programs: list[tuple[Fact, software.Program]]) -> Iterator[Finding]:
     converters = _in(programs, "converter")
     if not converters:
-        return []
+        return
     names = joined(list(dict.fromkeys(program.name for _, program in converters)))
-    return [
-        finding(
-            "benign",
-            video_tags.CLAIMS["converter"].format(names),
-            f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}. Websites and scripts rewrite "
-            "pictures like this without anyone looking at them; the file is not as a camera wrote it.",
-            "software",
-            "origin",
-            facts=[fact for fact, _ in converters],
-            values=[f.value if f.key != "png.raw_profile" else f"Raw profile type {f.value}" for f, _ in converters],
-            flags=["SUSPECT_SOFTWARE_"],
-            details=[("source", "software")],
-        )
-    ]
+    yield finding(
+        "benign",
+        video_tags.CLAIMS["converter"].format(names),
+        f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}. Websites and scripts rewrite "
+        "pictures like this without anyone looking at them; the file is not as a camera wrote it.",
+        "software",
+        "origin",
+        facts=[fact for fact, _ in converters],
+        values=[f.value if f.key != "png.raw_profile" else f"Raw profile type {f.value}" for f, _ in converters],
+        flags=["SUSPECT_SOFTWARE_"],
+        details=[("source", "software")],
+    )
 
 
-def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
-    findings = []
+def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> Iterator[Finding]:
     for category, text in (
         ("messenger", "Messengers and networks re-encode pictures and strip most of their metadata."),
         ("camera", "A name is easily written and proves nothing by itself."),
@@ -163,15 +159,13 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
         ("writer", "A name is easily written and proves nothing by itself."),
     ):
         for fact, program in _in(programs, category)[:1]:
-            findings.append(
-                finding(
-                    "benign",
-                    video_tags.CLAIMS[category].format(program.name),
-                    f"{place(fact)} says {str(fact.value)[:120]!r}. {text}",
-                    "software",
-                    "origin",
-                    facts=[fact],
-                )
+            yield finding(
+                "benign",
+                video_tags.CLAIMS[category].format(program.name),
+                f"{place(fact)} says {str(fact.value)[:120]!r}. {text}",
+                "software",
+                "origin",
+                facts=[fact],
             )
     known = {id(fact) for fact, _ in programs}
     plain = [f for f in facts.items if f.key in ("exif.Software", "xmp.xmp.CreatorTool", "png.text.Software")]
@@ -191,83 +185,73 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
         ),
     ):
         if named:
-            findings.append(
-                finding(
-                    "benign",
-                    claim,
-                    f"{place(named[0])} says {str(named[0].value)[:120]!r}, {words}",
-                    "software",
-                    "origin",
-                    facts=named,
-                )
+            yield finding(
+                "benign",
+                claim,
+                f"{place(named[0])} says {str(named[0].value)[:120]!r}, {words}",
+                "software",
+                "origin",
+                facts=named,
             )
-    return findings
 
 
-def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> Iterator[Finding]:
     tags = [f for f in facts.items if f.key in SCREENSHOT_KEYS and SCREENSHOT.search(str(f.value))]
     tools = [fact for fact, _ in _in(programs, "screenshot")]
     if tags or tools:
         first = (tools + tags)[0]
-        return [
-            finding(
-                "benign",
-                "The file says that it is a screenshot",
-                f"{place(first)} says {str(first.value)[:80]!r}. That tells what it is, and no change of it; but a "
-                "screenshot shows what a program drew on a screen, and any program can draw anything.",
-                "screenshot",
-                "origin",
-                facts=tools + tags,
-                flags=["SCREENSHOT_SOFTWARE"] if tools else [],
-                details=[("source", "screenshot")],
-            )
-        ]
+        yield finding(
+            "benign",
+            "The file says that it is a screenshot",
+            f"{place(first)} says {str(first.value)[:80]!r}. That tells what it is, and no change of it; but a "
+            "screenshot shows what a program drew on a screen, and any program can draw anything.",
+            "screenshot",
+            "origin",
+            facts=tools + tags,
+            flags=["SCREENSHOT_SOFTWARE"] if tools else [],
+            details=[("source", "screenshot")],
+        )
+        return
     size = facts.fact("image.size")
     camera = any(True for _ in facts.all("device")) or facts.get("exif.DateTimeOriginal")
     if size is None or camera or provenance.generator_marks(facts):
-        return []
+        return
     width, height = size.value
     if (width, height) in SCREEN_SIZES or (height, width) in SCREEN_SIZES:
-        return [
-            finding(
-                "benign",
-                "The picture has the size of a screen",
-                f"{width} x {height} pixels is a usual size of screens, and no camera is named. Wallpapers, frames of "
-                "videos and resized photographs have such sizes too.",
-                "screenshot",
-                "origin",
-                facts=[size],
-                values=[f"{width} x {height}"],
-            )
-        ]
-    return []
+        yield finding(
+            "benign",
+            "The picture has the size of a screen",
+            f"{width} x {height} pixels is a usual size of screens, and no camera is named. Wallpapers, frames of "
+            "videos and resized photographs have such sizes too.",
+            "screenshot",
+            "origin",
+            facts=[size],
+            values=[f"{width} x {height}"],
+        )
 
 
-def _metadata(facts: Facts) -> list[Finding]:
+def _metadata(facts: Facts) -> Iterator[Finding]:
     """Tell what the file says of itself otherwise, and that it says nothing where that is so."""
     prefixes = ("exif", "xmp", "iptc", "png.text", "jpeg.comment", "gif.comment", "c2pa", "photoshop")
     if not any(fact.key.startswith(prefixes) for fact in facts.items) and not facts.problems:
-        return [
-            finding(
-                "benign",
-                "The file says nothing about its origin",
-                "It holds no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is no "
-                "sign of editing.",
-                "metadata",
-                "origin",
-            )
-        ]
-    profile = facts.fact("icc.description")
-    if profile is None:
-        return []
-    creator = facts.get("icc.creator")
-    return [
-        finding(
+        yield finding(
             "benign",
-            "The file embeds a colour profile",
-            f"{place(profile)} names it {str(profile.value)!r}" + (f", made by {creator}" if creator else "") + ".",
+            "The file says nothing about its origin",
+            "It holds no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is no "
+            "sign of editing.",
             "metadata",
             "origin",
-            facts=[profile],
         )
-    ]
+        return
+    profile = facts.fact("icc.description")
+    if profile is None:
+        return
+    creator = facts.get("icc.creator")
+    yield finding(
+        "benign",
+        "The file embeds a colour profile",
+        f"{place(profile)} names it {str(profile.value)!r}" + (f", made by {creator}" if creator else "") + ".",
+        "metadata",
+        "origin",
+        facts=[profile],
+    )

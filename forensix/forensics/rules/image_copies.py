@@ -7,6 +7,7 @@ is one where they lie a whole fraction of the picture's sides apart, as tiles do
 alone, as the date is that a camera prints on a bar.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
@@ -98,11 +99,11 @@ def _why_drawn(measured: dict[str, Any]) -> str:
     )
 
 
-def claims(traces: dict[str, Any]) -> list[Finding]:
-    """Return the claim on an area that occurs twice: suspect where it was copied, else benign."""
+def claims(traces: dict[str, Any]) -> Iterator[Finding]:
+    """Yield the claim on an area that occurs twice: suspect where it was copied, else benign."""
     measured = traces.get("copy_move")
     if not measured or not is_repeated(measured):
-        return []
+        return
     dx, dy = measured["shift"]
     area_px = measured["area_px"] * measured["scale"] ** 2
     copied = is_copied(measured)
@@ -115,20 +116,16 @@ def claims(traces: dict[str, Any]) -> list[Finding]:
         else f"Between the edges they differ (correlation of the grain {measured['grain']:.2f}), as words, windows or "
         "goods that are made alike do; a copy within the picture would take the grain along."
     )
-    return [
-        finding(
-            "suspect" if copied else "benign",
-            "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
-            f"An area with {area_px} structured pixels comes again {abs(dx)} pixels to the "
-            f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
-            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {words}",
-            "pixels",
-            "editing" if copied else "integrity",
-            facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
-            values=[f"{area_px} pixels", f"displacement {dx}, {dy}"],
-            pictures=[
-                ("Areas that occur twice" if copied else "Areas that look alike", measured["map"], COPIES_CAPTION)
-            ],
-            flags=["FILE_EDITED"] if copied else [],
-        )
-    ]
+    yield finding(
+        "suspect" if copied else "benign",
+        "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
+        f"An area with {area_px} structured pixels comes again {abs(dx)} pixels to the "
+        f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
+        f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {words}",
+        "pixels",
+        "editing" if copied else "integrity",
+        facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+        values=[f"{area_px} pixels", f"displacement {dx}, {dy}"],
+        pictures=[("Areas that occur twice" if copied else "Areas that look alike", measured["map"], COPIES_CAPTION)],
+        flags=["FILE_EDITED"] if copied else [],
+    )

@@ -1,6 +1,7 @@
 """Dates of a picture: EXIF within itself, against XMP, against IPTC and against GPS."""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from forensix.forensics.findings import Finding, finding, place
@@ -94,10 +95,13 @@ def is_changed_later(claim: Finding) -> bool:
     return changed is not None and taken is not None and abs((changed.local - taken.local).total_seconds()) > DAY_S
 
 
-def rules(facts: Facts) -> list[Finding]:
-    """Return the claims on dates that cannot be, on a clock's defaults, and on when the file says it was made."""
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims on dates that cannot be, on a clock's defaults, and on when the file says it was made."""
     moments = [_moment(facts, key, offset) for key, offset in EXIF]
-    findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts), *_zone(facts)]
+    yield from _defaults(facts)
+    yield from _impossible(facts, moments)
+    yield from _toolkit(facts)
+    yield from _zone(facts)
     entries = [m for m in moments if m is not None and not dates.default_name(m)]
     if moments[0] is None and moments[1] is None:
         entries = [*(m for m in _iptc(facts) if m is not None and not dates.default_name(m)), *entries]
@@ -108,12 +112,11 @@ def rules(facts: Facts) -> list[Finding]:
         if satellites is not None and not dates.default_name(satellites):
             entries.append(satellites)
             texts.append(f"{satellites.fact.value.removesuffix('Z')} UTC (GPS)")
-        findings.append(dates.made([m.fact for m in entries], texts, done=done))
-    return findings
+        yield dates.made([m.fact for m in entries], texts, done=done)
 
 
-def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
-    """Return the claim on dates that contradict time itself: no day, after now, or changed long before it was made."""
+def _impossible(facts: Facts, moments: list[Moment | None]) -> Iterator[Finding]:
+    """Yield the claim on dates that contradict time itself: no day, after now, or changed long before it was made."""
     known = [m for m in moments if m is not None]
     known += [m for key, _ in XMP if (f := facts.fact(key)) is not None and (m := dates.parse(f)) is not None]
     known += [m for m in _iptc(facts) if m is not None]
@@ -141,23 +144,21 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
         )
         evidence += [first.fact, last.fact]
     if not sentences:
-        return []
-    return [
-        finding(
-            "suspect",
-            "A date in the file cannot be right",
-            f"{'; '.join(sentences)}. A clock that was wrong or was corrected in between leaves this; so does a date "
-            "that was written in.",
-            "dates",
-            "dates",
-            facts=list({id(f): f for f in evidence}.values()),
-            flags=["METADATA_ERROR"],
-        )
-    ]
+        return
+    yield finding(
+        "suspect",
+        "A date in the file cannot be right",
+        f"{'; '.join(sentences)}. A clock that was wrong or was corrected in between leaves this; so does a date "
+        "that was written in.",
+        "dates",
+        "dates",
+        facts=list({id(f): f for f in evidence}.values()),
+        flags=["METADATA_ERROR"],
+    )
 
 
-def _toolkit(facts: Facts) -> list[Finding]:
-    """Return the claim that the library that wrote the XMP is younger than every date that the file states."""
+def _toolkit(facts: Facts) -> Iterator[Finding]:
+    """Yield the claim that the library that wrote the XMP is younger than every date that the file states."""
     toolkit = facts.fact("xmp.toolkit")
     built = TOOLKIT.search(str(toolkit.value)) if toolkit is not None else None
     keys = [*(key for key, _ in EXIF), *(key for key, _ in XMP), "xmp.xmp.MetadataDate"]
@@ -165,52 +166,48 @@ def _toolkit(facts: Facts) -> list[Finding]:
     moments += [m for m in _iptc(facts) if m is not None]
     written = facts.fact("xmp.xmp.MetadataDate") or facts.fact("xmp.xmp.ModifyDate")
     if toolkit is None or built is None or written is None or not moments:
-        return []
+        return
     day = dates.parse(Fact(toolkit.key, built[0].replace("/", "-"), toolkit.where, toolkit.offset))
     last = max(moments, key=lambda moment: moment.local)
     if day is None or (day.local - last.local).total_seconds() <= DAY_S:
-        return []
-    return [
-        finding(
-            "suspect",
-            "The program that wrote the metadata is younger than the dates in it",
-            f"{place(toolkit)}: the library that wrote the XMP was built on {built[0]}, "
-            f"{dates.span((day.local - last.local).total_seconds())} after the latest date in the file "
-            f"({last.fact.value}, {place(last.fact)}). The dates were set back, or the computer's clock was wrong.",
-            "dates",
-            "dates",
-            facts=[toolkit, last.fact],
-            values=[built[0], last.fact.value],
-            flags=["METADATA_ERROR"],
-        )
-    ]
+        return
+    yield finding(
+        "suspect",
+        "The program that wrote the metadata is younger than the dates in it",
+        f"{place(toolkit)}: the library that wrote the XMP was built on {built[0]}, "
+        f"{dates.span((day.local - last.local).total_seconds())} after the latest date in the file "
+        f"({last.fact.value}, {place(last.fact)}). The dates were set back, or the computer's clock was wrong.",
+        "dates",
+        "dates",
+        facts=[toolkit, last.fact],
+        values=[built[0], last.fact.value],
+        flags=["METADATA_ERROR"],
+    )
 
 
-def _zone(facts: Facts) -> list[Finding]:
-    """Return the claim that the time zone is none that is kept at the position."""
+def _zone(facts: Facts) -> Iterator[Finding]:
+    """Yield the claim that the time zone is none that is kept at the position."""
     zone, position = facts.fact("exif.OffsetTimeOriginal"), facts.fact("gps.longitude")
     match = re.fullmatch(r"([+-])(\d\d):(\d\d)", str(zone.value).strip()) if zone is not None else None
     if zone is None or position is None or match is None:
-        return []
+        return
     stated_h = (int(match[2]) + int(match[3]) / 60) * (-1 if match[1] == "-" else 1)
     sun_h = position.value / 15
     gap_h = abs((stated_h - sun_h + 12) % 24 - 12)
     if gap_h < FARTHEST_H:
-        return []
-    return [
-        finding(
-            "benign",
-            "The place and the time zone do not fit",
-            f"{place(zone)} says {zone.value}, but at {abs(position.value):.1f} degrees "
-            f"{'west' if position.value < 0 else 'east'} the sun keeps UTC{sun_h:+.1f} h, and no country is "
-            f"{gap_h:.0f} hours off it. Cameras that keep the zone of home on a journey do this, and telephones in an "
-            "aeroplane; so does a place or a zone that was written in.",
-            "dates",
-            "dates",
-            facts=[zone, position],
-            values=[str(zone.value), f"{position.value:.4f}"],
-        )
-    ]
+        return
+    yield finding(
+        "benign",
+        "The place and the time zone do not fit",
+        f"{place(zone)} says {zone.value}, but at {abs(position.value):.1f} degrees "
+        f"{'west' if position.value < 0 else 'east'} the sun keeps UTC{sun_h:+.1f} h, and no country is "
+        f"{gap_h:.0f} hours off it. Cameras that keep the zone of home on a journey do this, and telephones in an "
+        "aeroplane; so does a place or a zone that was written in.",
+        "dates",
+        "dates",
+        facts=[zone, position],
+        values=[str(zone.value), f"{position.value:.4f}"],
+    )
 
 
 def _moment(facts: Facts, key: str, offset_key: str) -> Moment | None:
@@ -325,23 +322,21 @@ def _are_later(differences: list[Difference]) -> bool:
     return all(d.second.name in CHANGED and d.seconds > 0 for d in differences)
 
 
-def _defaults(facts: Facts) -> list[Finding]:
+def _defaults(facts: Facts) -> Iterator[Finding]:
     known = [f for key, _ in EXIF if (f := facts.fact(key)) is not None]
     defaults = [
         (f, dates.default_name(m)) for f in known if (m := dates.parse(f)) is not None and dates.default_name(m)
     ]
     defaults += [(f, "an empty date") for f in known if str(f.value).strip() and dates.is_empty(f)]
     if not defaults:
-        return []
+        return
     first, name = defaults[0]
     shown = f"{first.value} is {name}" if re.search(r"\d", str(first.value)) else "the field is blank"
-    return [
-        finding(
-            "benign",
-            "A date was never set",
-            f"{place(first)}: {shown}. The device's clock was not set, or a program left the field empty.",
-            "metadata",
-            "dates",
-            facts=[f for f, _ in defaults],
-        )
-    ]
+    yield finding(
+        "benign",
+        "A date was never set",
+        f"{place(first)}: {shown}. The device's clock was not set, or a program left the field empty.",
+        "metadata",
+        "dates",
+        facts=[f for f, _ in defaults],
+    )

@@ -6,6 +6,7 @@ in. Telephones take the time from their network; other cameras forget theirs, so
 """
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 
 from forensix.forensics.findings import Finding, finding, place
@@ -43,18 +44,20 @@ YEARS = {
 """The year in which telephones came out, by how their name begins."""
 
 
-def rules(facts: Facts) -> list[Finding]:
-    """Return the claims on devices that contradict each other or the dates."""
-    return [*_two_cameras(facts), *_too_young(facts)]
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims on devices that contradict each other or the dates."""
+    yield from _two_cameras(facts)
+    yield from _too_young(facts)
 
 
-def _two_cameras(facts: Facts) -> list[Finding]:
+def _two_cameras(facts: Facts) -> Iterator[Finding]:
     models = [f for f in facts.items if f.key == "exif.Model" and str(f.value).strip()]
     makes = [f for f in facts.items if f.key == "exif.Make" and str(f.value).strip()]
     lenses = [f for f in facts.items if f.key == "exif.LensModel" and APPLE_LENS.match(str(f.value))]
     notes = [f for f in facts.items if f.key == "exif.note_of"]
     others = [f for f in facts.items if f.key == "xmp.tiff.Model" and models and not _same(f, models[0])]
     maker = str(makes[0].value).strip().lower() if makes else ""
+    named: list[Fact] = []
     if len({str(f.value).strip().lower() for f in models}) > 1:
         named, why = models, "Cameras write one block of EXIF with one name"
     elif lenses and maker and not maker.startswith("apple"):
@@ -62,24 +65,21 @@ def _two_cameras(facts: Facts) -> list[Finding]:
     elif notes and maker and not maker.startswith(SAME_MAKER[notes[0].value]):
         named = [*makes[:1], *models[:1], *notes[:1]]
         if notes[0].value == APPLE:
-            return [_saved_by_apple(named)]
+            yield _saved_by_apple(named)
+            return
         why = "The maker's note begins as another maker's does"
     elif others:
-        return [
-            finding(
-                "benign",
-                "XMP names another camera than EXIF does",
-                f"{_said([models[0], others[0]])}. Programs copy the name from EXIF into XMP as it stands, but some "
-                "drones write a name of their own there; so does whoever puts one picture's record into another file.",
-                "device",
-                "integrity",
-                facts=[models[0], others[0]],
-            )
-        ]
-    else:
-        return []
-    return [
-        finding(
+        yield finding(
+            "benign",
+            "XMP names another camera than EXIF does",
+            f"{_said([models[0], others[0]])}. Programs copy the name from EXIF into XMP as it stands, but some "
+            "drones write a name of their own there; so does whoever puts one picture's record into another file.",
+            "device",
+            "integrity",
+            facts=[models[0], others[0]],
+        )
+    if named:
+        yield finding(
             "suspect",
             "The file names two cameras",
             f"{_said(named[:4])}. {why}: the record of one picture was put into the file of another, or a name was "
@@ -89,7 +89,6 @@ def _two_cameras(facts: Facts) -> list[Finding]:
             facts=named[:4],
             flags=["METADATA_ERROR"],
         )
-    ]
 
 
 def _saved_by_apple(named: list[Fact]) -> Finding:
@@ -114,26 +113,24 @@ def _same(first: Fact, second: Fact) -> bool:
     return not a or a in b or b in a
 
 
-def _too_young(facts: Facts) -> list[Finding]:
+def _too_young(facts: Facts) -> Iterator[Finding]:
     model = facts.fact("exif.Model")
     year = next((y for name, y in YEARS.items() if model is not None and re.match(name, str(model.value).strip())), 0)
     moments = [m for key in DATES for f in facts.all(key) if (m := dates.parse(f)) is not None]
     moments = [m for m in moments if not dates.default_name(m)]
     if model is None or not year or not moments:
-        return []
+        return
     last = max(moments, key=lambda moment: moment.local)
     if last.local >= datetime(year, 1, 1):
-        return []
-    return [
-        finding(
-            "suspect",
-            "The device is younger than the dates of the picture",
-            f"{place(model)} says {str(model.value).strip()!r}, which came out in {year}, but no date in the file is "
-            f"later than {last.fact.value} ({place(last.fact)}). A clock that was set back by hand does this, "
-            "and a scan of an old print that was given the print's date; so does a date or a name that was written in.",
-            "dates",
-            "dates",
-            facts=[model, last.fact],
-            flags=["METADATA_ERROR"],
-        )
-    ]
+        return
+    yield finding(
+        "suspect",
+        "The device is younger than the dates of the picture",
+        f"{place(model)} says {str(model.value).strip()!r}, which came out in {year}, but no date in the file is "
+        f"later than {last.fact.value} ({place(last.fact)}). A clock that was set back by hand does this, "
+        "and a scan of an old print that was given the print's date; so does a date or a name that was written in.",
+        "dates",
+        "dates",
+        facts=[model, last.fact],
+        flags=["METADATA_ERROR"],
+    )

@@ -1,5 +1,6 @@
 """What a picture tells of its own history: XMP's record of saves, Photoshop's blocks, a caption's digest."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
@@ -17,80 +18,69 @@ IN_PARTS = (
 RESOLUTION = "0x03ED"
 
 
-def versions(facts: Facts) -> list[Finding]:
-    """Return the claims on the editing history and on the document that the picture came from."""
-    findings = []
+def versions(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims on the editing history and on the document that the picture came from."""
     for history in (f for f in facts.items if f.key == "xmp.history"):
         steps = [row for row in history.value if row.get("action")]
         saved = video_tags.saves(steps)
         at_once = video_tags.is_at_once(saved)
         values = [_step(row) for row in steps]
         if len(saved) > 1:
-            findings.append(
-                finding(
-                    "suspect",
-                    f"The editing history holds {video_tags.entries(saved)}",
-                    f"{place(history)} lists {len(steps)} steps: {'; '.join(values[:6])}. The editing program wrote "
-                    f"them as it worked{', all in one second, as it does for a file that it opened' if at_once else ''}"
-                    ". Developing a raw photograph leaves such a record as well as any change of the "
-                    "content; what was changed, it does not say.",
-                    "versions",
-                    "versions",
-                    facts=[history],
-                    values=values,
-                    flags=["FILE_EDITED"],
-                )
+            yield finding(
+                "suspect",
+                f"The editing history holds {video_tags.entries(saved)}",
+                f"{place(history)} lists {len(steps)} steps: {'; '.join(values[:6])}. The editing program wrote "
+                f"them as it worked{', all in one second, as it does for a file that it opened' if at_once else ''}"
+                ". Developing a raw photograph leaves such a record as well as any change of the "
+                "content; what was changed, it does not say.",
+                "versions",
+                "versions",
+                facts=[history],
+                values=values,
+                flags=["FILE_EDITED"],
             )
         elif steps:
-            findings.append(
-                finding(
-                    "benign",
-                    "The file keeps an editing history",
-                    f"{place(history)}: {'; '.join(values[:6])}. Any export leaves one save.",
-                    "versions",
-                    "versions",
-                    facts=[history],
-                    values=values,
-                )
+            yield finding(
+                "benign",
+                "The file keeps an editing history",
+                f"{place(history)}: {'; '.join(values[:6])}. Any export leaves one save.",
+                "versions",
+                "versions",
+                facts=[history],
+                values=values,
             )
     derived = facts.fact("xmp.derived_from")
     if derived is not None:
         values = [f"{key}: {value}" for key, value in derived.value.items()]
-        findings.append(
-            finding(
-                "suspect",
-                "The file says that it was made from another document",
-                f"{place(derived)} names that document ({', '.join(values[:3])}). An export of a raw photograph names "
-                "its original in this way, and so does a montage: ask for the document that is named.",
-                "versions",
-                "versions",
-                facts=[derived],
-                values=values,
-                flags=["FILE_EDITED"],
-            )
+        yield finding(
+            "suspect",
+            "The file says that it was made from another document",
+            f"{place(derived)} names that document ({', '.join(values[:3])}). An export of a raw photograph names "
+            "its original in this way, and so does a montage: ask for the document that is named.",
+            "versions",
+            "versions",
+            facts=[derived],
+            values=values,
+            flags=["FILE_EDITED"],
         )
-    return findings
 
 
-def development(facts: Facts) -> list[Finding]:
-    """Return what the settings of Camera Raw and Lightroom say of places that were covered, altered or cut off."""
-    findings = []
+def development(facts: Facts) -> Iterator[Finding]:
+    """Yield what the settings of Camera Raw and Lightroom say of places that were covered, altered or cut off."""
     areas = next((f for key in RETOUCHED if (f := facts.fact(key)) is not None and f.value), None)
     if areas is not None:
         n = len(areas.value) if isinstance(areas.value, list) else 1
-        findings.append(
-            finding(
-                "suspect",
-                f"The file says that {'a place was' if n == 1 else f'{n} places were'} retouched",
-                f"{place(areas)}: the settings of Camera Raw or Lightroom list each place that was covered with "
-                "another part of the picture. Specks of dust are removed so, and so are things and people; the "
-                "settings say where the places lie.",
-                "pixels",
-                "editing",
-                facts=[areas],
-                values=[_area(v) for v in (areas.value if isinstance(areas.value, list) else [areas.value])],
-                flags=["FILE_EDITED"],
-            )
+        yield finding(
+            "suspect",
+            f"The file says that {'a place was' if n == 1 else f'{n} places were'} retouched",
+            f"{place(areas)}: the settings of Camera Raw or Lightroom list each place that was covered with "
+            "another part of the picture. Specks of dust are removed so, and so are things and people; the "
+            "settings say where the places lie.",
+            "pixels",
+            "editing",
+            facts=[areas],
+            values=[_area(v) for v in (areas.value if isinstance(areas.value, list) else [areas.value])],
+            flags=["FILE_EDITED"],
         )
     parts = [f for key in IN_PARTS if (f := facts.fact(key)) is not None and f.value]
     cut = facts.fact("xmp.crs.HasCrop")
@@ -104,19 +94,15 @@ def development(facts: Facts) -> list[Finding]:
         ),
     ):
         if rows:
-            findings.append(
-                finding(
-                    "benign",
-                    claim,
-                    f"{place(rows[0])}: the settings of Camera Raw or Lightroom {words}. Photographers do so every "
-                    "day.",
-                    "pixels",
-                    "editing",
-                    facts=[*rows, *(_edges(facts) if rows[0] is cut else [])],
-                    values=[_setting(f) for f in (*rows, *(_edges(facts) if rows[0] is cut else []))],
-                )
+            yield finding(
+                "benign",
+                claim,
+                f"{place(rows[0])}: the settings of Camera Raw or Lightroom {words}. Photographers do so every day.",
+                "pixels",
+                "editing",
+                facts=[*rows, *(_edges(facts) if rows[0] is cut else [])],
+                values=[_setting(f) for f in (*rows, *(_edges(facts) if rows[0] is cut else []))],
             )
-    return findings
 
 
 def _area(value: Any) -> str:
@@ -146,8 +132,8 @@ def _step(row: dict[str, Any]) -> str:
     return " ".join(parts)
 
 
-def photoshop(facts: Facts) -> list[Finding]:
-    """Return what Photoshop's own blocks tell where no tag names an Adobe program."""
+def photoshop(facts: Facts) -> Iterator[Finding]:
+    """Yield what Photoshop's own blocks tell where no tag names an Adobe program."""
     resources = [f for f in facts.items if f.key == "photoshop.resource"]
     own = [f for f in resources if f.value["id"] not in image_writer.CAPTION]
     ducky = facts.fact("jpeg.ducky")
@@ -155,54 +141,47 @@ def photoshop(facts: Facts) -> list[Finding]:
     # Many programs state the resolution in a block of this kind, and nothing else.
     if signs and not (ducky is None and {f.value["id"] for f in own} == {RESOLUTION}):
         names = [_resource(f) for f in signs]
-        return [
-            finding(
-                "suspect",
-                "The file holds blocks that Adobe's programs write, and names none of them",
-                f"{place(signs[0])}: {', '.join(names[:6])}. Adobe's programs write these blocks when they save; "
-                "saving for the web leaves them without the name. What was changed, if anything, they do not say.",
-                "software",
-                "editing",
-                facts=signs,
-                values=names,
-                flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
-                details=[("source", "software")],
-            )
-        ]
-    if resources:
+        yield finding(
+            "suspect",
+            "The file holds blocks that Adobe's programs write, and names none of them",
+            f"{place(signs[0])}: {', '.join(names[:6])}. Adobe's programs write these blocks when they save; "
+            "saving for the web leaves them without the name. What was changed, if anything, they do not say.",
+            "software",
+            "editing",
+            facts=signs,
+            values=names,
+            flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
+            details=[("source", "software")],
+        )
+    elif resources:
         names = [_resource(f) for f in resources]
-        return [
-            finding(
-                "benign",
-                f"A program has added a block for {'the resolution' if own else 'captions'}",
-                f"{place(resources[0])}: {', '.join(names[:6])}. Cameras write none; agencies, cataloguing programs "
-                "and operating systems add one to pictures that they leave as they are.",
-                "software",
-                "origin",
-                facts=resources,
-                values=names,
-            )
-        ]
-    return []
+        yield finding(
+            "benign",
+            f"A program has added a block for {'the resolution' if own else 'captions'}",
+            f"{place(resources[0])}: {', '.join(names[:6])}. Cameras write none; agencies, cataloguing programs "
+            "and operating systems add one to pictures that they leave as they are.",
+            "software",
+            "origin",
+            facts=resources,
+            values=names,
+        )
 
 
 def _resource(fact: Fact) -> str:
     return f"{fact.value['id']} {fact.value['name']}" if isinstance(fact.value, dict) else "Ducky"
 
 
-def digest(facts: Facts) -> list[Finding]:
-    """Return the claim that the caption is not the one whose digest is kept."""
+def digest(facts: Facts) -> Iterator[Finding]:
+    """Yield the claim that the caption is not the one whose digest is kept."""
     stored, now = facts.fact("iptc.digest"), facts.fact("iptc.digest_now")
     if stored is None or now is None or stored.value == now.value or not str(stored.value).strip("0"):
-        return []
-    return [
-        finding(
-            "benign",
-            "The caption was changed after its digest was written",
-            f"{place(stored)}: the stored digest of the IPTC block is {stored.value}, that of the block as it stands "
-            f"{now.value}. Cataloguing does that; it concerns the caption and not the picture.",
-            "metadata",
-            "editing",
-            facts=[stored, now],
-        )
-    ]
+        return
+    yield finding(
+        "benign",
+        "The caption was changed after its digest was written",
+        f"{place(stored)}: the stored digest of the IPTC block is {stored.value}, that of the block as it stands "
+        f"{now.value}. Cataloguing does that; it concerns the caption and not the picture.",
+        "metadata",
+        "editing",
+        facts=[stored, now],
+    )

@@ -5,6 +5,7 @@ are pictures to look at; a claim is made of them only where its false-alarm rate
 """
 
 import tempfile
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import BrokenMedia
@@ -84,30 +85,28 @@ def measure(facts: Facts, media: "Media", *, draw: bool = True) -> dict[str, Any
     return {"unmeasured": why}
 
 
-def unmeasured(traces: dict[str, Any]) -> list[Finding]:
-    """Return the claim that traces in the pixels were not looked for, or not for all of them, where that is so."""
+def unmeasured(traces: dict[str, Any]) -> Iterator[Finding]:
+    """Yield the claim that traces in the pixels were not looked for, or not for all of them, where that is so."""
     why = traces.get("unmeasured")
     if not why:
-        return []
+        return
     some = set(traces) > {"unmeasured"}
     what = "Some traces of editing in the pixels" if some else "Traces of editing in the pixels"
-    return [
-        finding(
-            "benign",
-            f"{what} were not looked for",
-            f"The reason: {why}. Parts that were pasted, copied or painted can be there without being told. "
-            "Very large or intricate pictures and slow machines are the usual reasons.",
-            "pixels",
-            "integrity",
-            facts=[Fact("pixels.unmeasured", why, "decoded picture")],
-            remark=f"{what[0].lower()}{what[1:]} were not looked for",
-        )
-    ]
+    yield finding(
+        "benign",
+        f"{what} were not looked for",
+        f"The reason: {why}. Parts that were pasted, copied or painted can be there without being told. "
+        "Very large or intricate pictures and slow machines are the usual reasons.",
+        "pixels",
+        "integrity",
+        facts=[Fact("pixels.unmeasured", why, "decoded picture")],
+        remark=f"{what[0].lower()}{what[1:]} were not looked for",
+    )
 
 
-def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
-    """Return the claims on embedded previews: what shows the picture, and what shows another."""
-    findings, alike, other = [], [], []
+def thumbnails(facts: Facts, traces: dict[str, Any]) -> Iterator[Finding]:
+    """Yield the claims on embedded previews: what shows the picture, and what shows another."""
+    alike, other = [], []
     places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
     orientation = facts.get("exif.Orientation")
     # Thermal cameras draw scales and marks into the picture, in other colours than those of its coarse preview.
@@ -126,21 +125,19 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
         is_thumbnail = row["name"].endswith("thumbnail")
         if is_part and is_thumbnail and not is_thermal and (is_turned or not _is_other_shape(facts, row)):
             where = f", turned ({row['turn']})" if is_turned else ""
-            findings.append(
-                finding(
-                    "suspect",
-                    "A part of the picture is not as its preview shows it",
-                    f"{fact.where} at byte {fact.offset}: the rest fits (correlation {likeness:.2f}{where}), and where "
-                    f"they differ most they are {changed:.0f} of 255 grey values apart. Painting, pasting "
-                    "and removing leave this where a program keeps the old preview; so do damage to the file and a "
-                    "date that a camera prints into the picture alone.",
-                    "versions",
-                    "editing",
-                    facts=[fact],
-                    values=values,
-                    pictures=pictures,
-                    flags=["FILE_EDITED"],
-                )
+            yield finding(
+                "suspect",
+                "A part of the picture is not as its preview shows it",
+                f"{fact.where} at byte {fact.offset}: the rest fits (correlation {likeness:.2f}{where}), and where "
+                f"they differ most they are {changed:.0f} of 255 grey values apart. Painting, pasting "
+                "and removing leave this where a program keeps the old preview; so do damage to the file and a "
+                "date that a camera prints into the picture alone.",
+                "versions",
+                "editing",
+                facts=[fact],
+                values=values,
+                pictures=pictures,
+                flags=["FILE_EDITED"],
             )
             continue
         # A HEIF picture is turned by a property, which some programs leave out of its thumbnail's.
@@ -152,66 +149,57 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
             # Viewers turn a picture by quarters and leave its preview; a mirror image is more than that, and a tag that
             # turns the picture otherwise.
             usual = explained or (row["turn"] in ORIENTATIONS and orientation not in EXIF_TURNS)
-            findings.append(
-                finding(
-                    "benign" if usual else "suspect",
-                    "The picture was turned after its preview was made",
-                    f"{fact.where} at byte {fact.offset}: the preview shows the picture {row['turn']} (correlation "
-                    f"{row['turned_likeness']:.2f}, {row['likeness']:.2f} without turning)."
-                    + (
-                        " The orientation tag says the same."
-                        if explained
-                        else " A program turned the picture and left the preview, as viewers and file managers do."
-                        if usual
-                        else " A program turned the picture and left the preview."
-                    ),
-                    "versions",
-                    "editing",
-                    facts=[fact],
-                    values=[*values, row["turn"]],
-                    pictures=pictures,
-                    flags=[] if usual else ["FILE_EDITED"],
-                )
+            yield finding(
+                "benign" if usual else "suspect",
+                "The picture was turned after its preview was made",
+                f"{fact.where} at byte {fact.offset}: the preview shows the picture {row['turn']} (correlation "
+                f"{row['turned_likeness']:.2f}, {row['likeness']:.2f} without turning)."
+                + (
+                    " The orientation tag says the same."
+                    if explained
+                    else " A program turned the picture and left the preview, as viewers and file managers do."
+                    if usual
+                    else " A program turned the picture and left the preview."
+                ),
+                "versions",
+                "editing",
+                facts=[fact],
+                values=[*values, row["turn"]],
+                pictures=pictures,
+                flags=[] if usual else ["FILE_EDITED"],
             )
         elif not is_thermal and (row["likeness"] < OTHER_PICTURE_CORRELATION or _is_other_shape(facts, row)):
             words = f"{fact.where} at byte {fact.offset} ({row['size'][0]} x {row['size'][1]}): {row['likeness']:.2f}"
             other.append((fact, values[0], pictures[0], words))
     if other:
         several = len(other) > 1
-        findings.append(
-            finding(
-                "suspect",
-                f"{len(other)} embedded previews show another picture"
-                if several
-                else "An embedded preview shows another picture",
-                f"Correlation with the picture: {'; '.join(words for *_, words in other)}. Previews of the same "
-                f"picture give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the "
-                f"picture and left the {'previews' if several else 'preview'} of an earlier version.",
-                "versions",
-                "editing",
-                facts=[fact for fact, *_ in other],
-                values=[value for _, value, *_ in other],
-                pictures=[pair for _, _, pair, _ in other],
-                flags=["FILE_EDITED"],
-            )
+        yield finding(
+            "suspect",
+            f"{len(other)} embedded previews show another picture"
+            if several
+            else "An embedded preview shows another picture",
+            f"Correlation with the picture: {'; '.join(words for *_, words in other)}. Previews of the same "
+            f"picture give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the "
+            f"picture and left the {'previews' if several else 'preview'} of an earlier version.",
+            "versions",
+            "editing",
+            facts=[fact for fact, *_ in other],
+            values=[value for _, value, *_ in other],
+            pictures=[pair for _, _, pair, _ in other],
+            flags=["FILE_EDITED"],
         )
     if alike:
-        findings.append(
-            finding(
-                "benign",
-                "The embedded preview shows this picture"
-                if len(alike) == 1
-                else "The embedded previews show this picture",
-                "It was made from the picture as it is, or from one so like it that the difference cannot be told at "
-                "this size.",
-                "versions",
-                "versions",
-                facts=[fact for fact, _, _ in alike],
-                values=[value for _, value, _ in alike],
-                pictures=[pair for _, _, pair in alike],
-            )
+        yield finding(
+            "benign",
+            "The embedded preview shows this picture" if len(alike) == 1 else "The embedded previews show this picture",
+            "It was made from the picture as it is, or from one so like it that the difference cannot be told at "
+            "this size.",
+            "versions",
+            "versions",
+            facts=[fact for fact, _, _ in alike],
+            values=[value for _, value, _ in alike],
+            pictures=[pair for _, _, pair in alike],
         )
-    return findings
 
 
 def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
@@ -226,46 +214,42 @@ def is_noisy(measured: dict[str, Any]) -> bool:
     return bool(measured["excess"] >= NOISE_EXCESS and 0 < measured["share"] <= NOISE_SHARE)
 
 
-def uneven_noise(traces: dict[str, Any]) -> list[Finding]:
-    """Return the map of uneven noise as benign: noise that was added is found, pasted areas are not."""
+def uneven_noise(traces: dict[str, Any]) -> Iterator[Finding]:
+    """Yield the map of uneven noise as benign: noise that was added is found, pasted areas are not."""
     measured = traces.get("noise")
     if not measured or not is_noisy(measured):
-        return []
+        return
     x, y, width, height = measured["box"]
-    return [
-        finding(
+    yield finding(
+        "benign",
+        "An area of the picture holds more noise than the rest",
+        f"Around {x}, {y} ({width} x {height} pixels) the finest detail is {2 ** measured['excess']:.1f} times as "
+        "strong as the coarser detail, the brightness and the rest of the picture explain. Noise that was added "
+        "to an area does this, and so can fine regular texture: look at the map.",
+        "pixels",
+        "integrity",
+        facts=[Fact("pixels.noise", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+        values=[f"excess {measured['excess']:.2f}", f"at {x}, {y}"],
+        pictures=[("Uneven noise", measured["map"], NOISE_CAPTION)],
+    )
+
+
+def maps(facts: Facts, traces: dict[str, Any]) -> Iterator[Finding]:
+    """Yield the maps for the report, as benign: they are for a person to read."""
+    if _is_photograph(facts):
+        yield from image_copies.claims(traces)
+    yield from uneven_noise(traces)
+    if "ela" in traces:
+        yield finding(
             "benign",
-            "An area of the picture holds more noise than the rest",
-            f"Around {x}, {y} ({width} x {height} pixels) the finest detail is {2 ** measured['excess']:.1f} times as "
-            "strong as the coarser detail, the brightness and the rest of the picture explain. Noise that was added "
-            "to an area does this, and so can fine regular texture: look at the map.",
+            "An error-level map of the picture is attached",
+            "It shows how much each place changes when the picture is saved once more. Areas of another history "
+            "may stand out in it; edges and texture always do. It is to look at and no evidence by itself.",
             "pixels",
             "integrity",
-            facts=[Fact("pixels.noise", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
-            values=[f"excess {measured['excess']:.2f}", f"at {x}, {y}"],
-            pictures=[("Uneven noise", measured["map"], NOISE_CAPTION)],
+            facts=[Fact("pixels.ela", "saved once more at quality 90", "decoded picture")],
+            pictures=[("Error level", traces["ela"], ELA_CAPTION)],
         )
-    ]
-
-
-def maps(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
-    """Return the maps for the report, as benign: they are for a person to read."""
-    findings = image_copies.claims(traces) if _is_photograph(facts) else []
-    findings += uneven_noise(traces)
-    if "ela" in traces:
-        findings.append(
-            finding(
-                "benign",
-                "An error-level map of the picture is attached",
-                "It shows how much each place changes when the picture is saved once more. Areas of another history "
-                "may stand out in it; edges and texture always do. It is to look at and no evidence by itself.",
-                "pixels",
-                "integrity",
-                facts=[Fact("pixels.ela", "saved once more at quality 90", "decoded picture")],
-                pictures=[("Error level", traces["ela"], ELA_CAPTION)],
-            )
-        )
-    return findings
 
 
 def _is_photograph(facts: Facts) -> bool:

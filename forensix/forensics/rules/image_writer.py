@@ -7,6 +7,7 @@ another program saved the file, and that alone is benign, since every gallery an
 something else speaks of a change, and neither a program that is named nor a plain reduction in size explains it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forensix.forensics import software
@@ -137,14 +138,14 @@ def captions(facts: Facts) -> list[Fact]:
     return resources if all(f.value["id"] in CAPTION for f in resources) else []
 
 
-def rules(facts: Facts, others: list[Sign], *, program: str) -> list[Finding]:
-    """Return the claim that another program saved a camera's file.
+def rules(facts: Facts, others: list[Sign], *, program: str) -> Iterator[Finding]:
+    """Yield the claim that another program saved a camera's file.
 
     ``others`` are signs of a change from elsewhere (dates, previews, a second compression); ``program`` is the name of
     an editor or converter that the file names, which explains all of this.
     """
     if not is_resaved(facts):
-        return []
+        return
     signs = marks(facts)
     changed = list(others)
     other_size = size(facts)
@@ -168,15 +169,13 @@ def rules(facts: Facts, others: list[Sign], *, program: str) -> list[Finding]:
         else "A program that kept the camera's record saved it. Ordinary use does that too, but then the record does "
         "not vouch for what the picture shows: ask for the camera's own file."
     )
-    return [
-        finding(
-            "suspect" if is_suspect else "benign",
-            "A camera is named, but another program saved the file",
-            f"The file names {named}. {len(signs)} marks are not those of a camera's file: {rest}. {explained}",
-            "encoding",
-            "editing" if is_suspect else "origin",
-            facts=[*([make] if make is not None else []), *(fact for sign in signs for fact in sign.facts)],
-            values=[named, *(sign.text for sign in signs)],
-            flags=["FILE_EDITED"] if is_suspect else [],
-        )
-    ]
+    yield finding(
+        "suspect" if is_suspect else "benign",
+        "A camera is named, but another program saved the file",
+        f"The file names {named}. {len(signs)} marks are not those of a camera's file: {rest}. {explained}",
+        "encoding",
+        "editing" if is_suspect else "origin",
+        facts=[*([make] if make is not None else []), *(fact for sign in signs for fact in sign.facts)],
+        values=[named, *(sign.text for sign in signs)],
+        flags=["FILE_EDITED"] if is_suspect else [],
+    )

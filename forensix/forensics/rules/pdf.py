@@ -38,28 +38,26 @@ UNREAD = re.compile(r"cannot be (read|opened)|was not opened")
 """In the message of a problem: what the document says was not read, or not all of it."""
 
 
-def rules(facts: Facts) -> list[Finding]:
-    """Return what follows from the facts of a PDF."""
-    return [
-        *pdf_covers.rules(facts),
-        *pdf_unseen.rules(facts),
-        *pdf_words.rules(facts),
-        *video_tags.software(
-            # One cause is told once: what says of itself that it modified the document is told so.
-            (f for f in pdf_producers.names(facts) if f not in pdf_producers.modified(facts)),
-            screen_type=False,
-        ),
-        *video_tags.history(facts),
-        *pdf_versions.rules(facts),
-        *pdf_dates.rules(facts),
-        *pdf_producers.rules(facts),
-        *pdf_pictures.rules(facts),
-        *pdf_signatures.rules(facts),
-        *_encryption(facts),
-        *_actions(facts),
-        *_contents(facts),
-        *_origin(facts),
-    ]
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield what follows from the facts of a PDF."""
+    yield from pdf_covers.rules(facts)
+    yield from pdf_unseen.rules(facts)
+    yield from pdf_words.rules(facts)
+    yield from video_tags.software(
+        # One cause is told once: what says of itself that it modified the document is told so.
+        (f for f in pdf_producers.names(facts) if f not in pdf_producers.modified(facts)),
+        screen_type=False,
+    )
+    yield from video_tags.history(facts)
+    yield from pdf_versions.rules(facts)
+    yield from pdf_dates.rules(facts)
+    yield from pdf_producers.rules(facts)
+    yield from pdf_pictures.rules(facts)
+    yield from pdf_signatures.rules(facts)
+    yield from _encryption(facts)
+    yield from _actions(facts)
+    yield from _contents(facts)
+    yield from _origin(facts)
 
 
 def _encryption(facts: Facts) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ Marks are easily removed, so their absence says nothing; they are as easily forg
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
@@ -258,56 +258,55 @@ def mark_value(mark: Fact) -> str:
     return str(mark.value)
 
 
-def rules(facts: Facts) -> tuple[Finding, ...]:
-    """Return the claims on generators of one medium."""
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims on generators of one medium."""
     programs = (fact for fact in facts.few() if fact.key in SOFTWARE_KEYS)
-    return (*_generated(facts), *_unproved(facts), *namesakes(programs), *_supposed(facts))
+    yield from _generated(facts)
+    yield from _unproved(facts)
+    yield from namesakes(programs)
+    yield from _supposed(facts)
 
 
-def namesakes(programs: Iterable[Fact]) -> list[Finding]:
-    """Return the claim that a field for programs holds a word that is a generator's name among others."""
+def namesakes(programs: Iterable[Fact]) -> Iterator[Finding]:
+    """Yield the claim that a field for programs holds a word that is a generator's name among others."""
     named = [(fact, row) for fact in programs if (row := by_namesake(fact.value)) is not None]
     if not named:
-        return []
+        return
     fact, row = named[0]
-    return [
-        finding(
-            "suspect",
-            "The file names a program that is called as a generator is",
-            f"{place(fact)} says {str(fact.value)[:120]!r}. That can be {row.name}, which makes content by artificial "
-            "intelligence, or any other program, device or person of that name: such a word alone does not tell.",
-            "ai_generated",
-            "ai",
-            facts=[fact for fact, _ in named],
-        )
-    ]
+    yield finding(
+        "suspect",
+        "The file names a program that is called as a generator is",
+        f"{place(fact)} says {str(fact.value)[:120]!r}. That can be {row.name}, which makes content by artificial "
+        "intelligence, or any other program, device or person of that name: such a word alone does not tell.",
+        "ai_generated",
+        "ai",
+        facts=[fact for fact, _ in named],
+    )
 
 
-def _generated(facts: Facts) -> list[Finding]:
+def _generated(facts: Facts) -> Iterator[Finding]:
     marks = generator_marks(facts)
     if not marks:
-        return []
+        return
     identifier = generator_identifier(marks)
     of_a_part = is_partial(marks)
     it, what = ("a part of it", "part of the content was") if of_a_part else ("it", "the content was")
     places = "; ".join(dict.fromkeys(place(m) for m in marks[:6]))
     named = f" The generator that is named there is known as {identifier}." if identifier else ""
     more = " ".join(filter(None, (_origin(marks), vouching_for(facts, marks))))
-    return [
-        finding(
-            "critical",
-            f"The file says that {it} was made by artificial intelligence",
-            f"{'One mark says' if len(marks) == 1 else f'{len(marks)} marks say'} that {what} made by artificial "
-            f"intelligence: {places}.{named}{f' {more}' if more else ''} Such marks can be "
-            "removed or forged, so look at the place named.",
-            "ai_generated",
-            "ai",
-            facts=marks,
-            values=[mark_value(m) for m in marks[:10]],
-            flags=["AI_GENERATED"],
-            details=[("source", "software" if of_a_part else "ai_generated")],
-        )
-    ]
+    yield finding(
+        "critical",
+        f"The file says that {it} was made by artificial intelligence",
+        f"{'One mark says' if len(marks) == 1 else f'{len(marks)} marks say'} that {what} made by artificial "
+        f"intelligence: {places}.{named}{f' {more}' if more else ''} Such marks can be "
+        "removed or forged, so look at the place named.",
+        "ai_generated",
+        "ai",
+        facts=marks,
+        values=[mark_value(m) for m in marks[:10]],
+        flags=["AI_GENERATED"],
+        details=[("source", "software" if of_a_part else "ai_generated")],
+    )
 
 
 def _origin(marks: Iterable[Fact]) -> str:
@@ -322,26 +321,24 @@ def _origin(marks: Iterable[Fact]) -> str:
     )
 
 
-def _unproved(facts: Facts) -> list[Finding]:
-    """Return the claim that only credentials that are not proved to speak of the file name a generator."""
+def _unproved(facts: Facts) -> Iterator[Finding]:
+    """Yield the claim that only credentials that are not proved to speak of the file name a generator."""
     marks = unfit_marks(facts)
     if not marks or generator_marks(facts):
-        return []
-    return [
-        finding(
-            "suspect",
-            "Content credentials that are not proved to be this file's say that artificial intelligence made it",
-            f"{place(marks[0])}: {UNFIT} Ask for the file that they were made for.",
-            "ai_generated",
-            "ai",
-            facts=marks,
-            values=[mark_value(m) for m in marks[:10]],
-        )
-    ]
+        return
+    yield finding(
+        "suspect",
+        "Content credentials that are not proved to be this file's say that artificial intelligence made it",
+        f"{place(marks[0])}: {UNFIT} Ask for the file that they were made for.",
+        "ai_generated",
+        "ai",
+        facts=marks,
+        values=[mark_value(m) for m in marks[:10]],
+    )
 
 
-def _supposed(facts: Facts) -> list[Finding]:
-    """Return the claim that a label leaves open whether the content was generated."""
+def _supposed(facts: Facts) -> Iterator[Finding]:
+    """Yield the claim that a label leaves open whether the content was generated."""
     labels = [
         fact
         for fact in facts.few()
@@ -349,15 +346,13 @@ def _supposed(facts: Facts) -> list[Finding]:
         and is_supposed(str(fact.value)[:MAX_TEXT])
     ]
     if not labels:
-        return []
-    return [
-        finding(
-            "suspect",
-            "A label in the file says that artificial intelligence may have made it",
-            f"{place(labels[0])}: platforms label so what its uploader did not declare but they suspect, or what was "
-            "declared to them without a mark in the file. It is their opinion, not a generator's mark.",
-            "ai_generated",
-            "ai",
-            facts=labels,
-        )
-    ]
+        return
+    yield finding(
+        "suspect",
+        "A label in the file says that artificial intelligence may have made it",
+        f"{place(labels[0])}: platforms label so what its uploader did not declare but they suspect, or what was "
+        "declared to them without a mark in the file. It is their opinion, not a generator's mark.",
+        "ai_generated",
+        "ai",
+        facts=labels,
+    )

@@ -1,6 +1,7 @@
 """Rules that hold for any medium: generators and credentials, name against content, structure, position, device."""
 
 import re
+from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, device_name, finding, place
 from forensix.forensics.rules import authors, credentials, platforms, provenance, source_types
@@ -27,45 +28,42 @@ MANY_ZEROS = 0.5
 """Share of zeros from which they are told."""
 
 
-def rules(facts: Facts) -> tuple[Finding, ...]:
-    """Return the claims that need no knowledge of the medium."""
-    return (
-        *provenance.rules(facts),
-        *source_types.rules(facts),
-        *credentials.rules(facts),
-        *platforms.rules(facts),
-        *_name(facts),
-        *_structure(facts),
-        *_trailer(facts),
-        *_location(facts),
-        *_device(facts),
-        *authors.rules(facts),
-    )
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims that need no knowledge of the medium."""
+    yield from provenance.rules(facts)
+    yield from source_types.rules(facts)
+    yield from credentials.rules(facts)
+    yield from platforms.rules(facts)
+    yield from _name(facts)
+    yield from _structure(facts)
+    yield from _trailer(facts)
+    yield from _location(facts)
+    yield from _device(facts)
+    yield from authors.rules(facts)
 
 
-def _name(facts: Facts) -> list[Finding]:
+def _name(facts: Facts) -> Iterator[Finding]:
     unrecognised = facts.fact("file.unrecognised")
     if unrecognised is not None:
-        return [_unrecognised(unrecognised)]
+        yield _unrecognised(unrecognised)
+        return
     fits, extension = facts.fact("file.extension_fits"), facts.get("file.extension")
     if fits is None or fits.value is not False:
-        return []
+        return
     head = str(facts.get("file.head"))[:23]
     # Services and browsers rename files; a name of another kind of media hides what a file is.
     is_same_kind = str(extension).lower() in EXTENSIONS.get(facts.kind, ())
-    return [
-        finding(
-            "benign" if is_same_kind else "suspect",
-            "The file's name does not match its content",
-            f"The name ends in .{extension}, the first bytes ({head}) are those of {facts.format}. Services, browsers "
-            "and people rename files; so do people who want to hide what a file is.",
-            "format",
-            "integrity",
-            facts=[fits],
-            values=[f".{extension}", facts.format],
-            flags=[] if is_same_kind else ["METADATA_ERROR"],
-        )
-    ]
+    yield finding(
+        "benign" if is_same_kind else "suspect",
+        "The file's name does not match its content",
+        f"The name ends in .{extension}, the first bytes ({head}) are those of {facts.format}. Services, browsers "
+        "and people rename files; so do people who want to hide what a file is.",
+        "format",
+        "integrity",
+        facts=[fits],
+        values=[f".{extension}", facts.format],
+        flags=[] if is_same_kind else ["METADATA_ERROR"],
+    )
 
 
 def _unrecognised(fact: Fact) -> Finding:
@@ -98,53 +96,45 @@ def _unrecognised(fact: Fact) -> Finding:
     )
 
 
-def _structure(facts: Facts) -> list[Finding]:
-    findings = []
+def _structure(facts: Facts) -> Iterator[Finding]:
     grave = [p for p in facts.problems if p.grave]
     unread = [p for p in facts.problems if p.unread]
     minor = [p for p in facts.problems if not p.grave and not p.unread]
     if unread:
-        findings.append(
-            finding(
-                "benign",
-                "A part of the file was not read",
-                f"{_said(unread)}. The claims rest on what was read. Locked documents, unknown codecs, very large or "
-                "intricate files and slow machines are the usual reasons.",
-                "structure",
-                "integrity",
-                facts=[Fact("problem", p.message, p.where, p.offset) for p in unread],
-                values=[p.message for p in unread],
-                remark="a part of the file was not read",
-            )
+        yield finding(
+            "benign",
+            "A part of the file was not read",
+            f"{_said(unread)}. The claims rest on what was read. Locked documents, unknown codecs, very large or "
+            "intricate files and slow machines are the usual reasons.",
+            "structure",
+            "integrity",
+            facts=[Fact("problem", p.message, p.where, p.offset) for p in unread],
+            values=[p.message for p in unread],
+            remark="a part of the file was not read",
         )
     if grave:
-        findings.append(
-            finding(
-                "suspect",
-                "The file is malformed",
-                f"Its structure breaks the rules of the format in {len(grave)} "
-                f"{'place' if len(grave) == 1 else 'places'}: {_said(grave)}. Damage in transfer, a faulty program or "
-                "tampering can be behind it.",
-                "structure",
-                "integrity",
-                facts=[Fact("problem", p.message, p.where, p.offset) for p in grave],
-                values=[p.message for p in grave[:12]],
-                flags=["METADATA_ERROR"],
-            )
+        yield finding(
+            "suspect",
+            "The file is malformed",
+            f"Its structure breaks the rules of the format in {len(grave)} "
+            f"{'place' if len(grave) == 1 else 'places'}: {_said(grave)}. Damage in transfer, a faulty program or "
+            "tampering can be behind it.",
+            "structure",
+            "integrity",
+            facts=[Fact("problem", p.message, p.where, p.offset) for p in grave],
+            values=[p.message for p in grave[:12]],
+            flags=["METADATA_ERROR"],
         )
     if minor:
-        findings.append(
-            finding(
-                "benign",
-                "The file has small structural faults",
-                f"{_said(minor)}. Devices and programs are known to leave such faults in files that nobody changed.",
-                "structure",
-                "integrity",
-                facts=[Fact("problem", p.message, p.where, p.offset) for p in minor],
-                values=[p.message for p in minor[:12]],
-            )
+        yield finding(
+            "benign",
+            "The file has small structural faults",
+            f"{_said(minor)}. Devices and programs are known to leave such faults in files that nobody changed.",
+            "structure",
+            "integrity",
+            facts=[Fact("problem", p.message, p.where, p.offset) for p in minor],
+            values=[p.message for p in minor[:12]],
         )
-    return findings
 
 
 def _said(problems: list[Problem]) -> str:
@@ -157,10 +147,10 @@ def _said(problems: list[Problem]) -> str:
     return "; ".join(sentences) + more
 
 
-def _trailer(facts: Facts) -> list[Finding]:
+def _trailer(facts: Facts) -> Iterator[Finding]:
     trailer = facts.fact("file.trailer")
     if trailer is None:
-        return []
+        return
     value = trailer.value
     # Where a shorter file was written over a longer one, or padded, zeros come first; web programs send line breaks.
     head = bytes.fromhex(value["head"].replace(" ", ""))
@@ -172,28 +162,26 @@ def _trailer(facts: Facts) -> list[Finding]:
         holds_picture or (unknown and (_is_cameras(trailer) or _is_dji(facts, trailer)))
     )
     harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
-    return [
-        finding(
-            "benign" if harmless else "suspect",
-            "Data stands after the end of the content",
-            f"{place(trailer)}: {value['size']} bytes that look like {value['kind']} follow where the format says that "
-            f"the content ends (first bytes {value['head']})."
-            + (
-                ""
-                if not harmless
-                else " They are padding, or begin with zeros as the remains of a longer file do."
-                if remains
-                else " Cameras leave such data: it fills the last sector of their card, begins with its own size, or, "
-                "with DJI's, follows the last picture of the index."
-                if own and unknown
-                else " Phones and cameras append previews, pictures of a second lens and clips this way."
-            ),
-            "structure",
-            "integrity",
-            facts=[trailer],
-            values=[f"{value['size']} bytes", value["kind"]],
-        )
-    ]
+    yield finding(
+        "benign" if harmless else "suspect",
+        "Data stands after the end of the content",
+        f"{place(trailer)}: {value['size']} bytes that look like {value['kind']} follow where the format says that "
+        f"the content ends (first bytes {value['head']})."
+        + (
+            ""
+            if not harmless
+            else " They are padding, or begin with zeros as the remains of a longer file do."
+            if remains
+            else " Cameras leave such data: it fills the last sector of their card, begins with its own size, or, "
+            "with DJI's, follows the last picture of the index."
+            if own and unknown
+            else " Phones and cameras append previews, pictures of a second lens and clips this way."
+        ),
+        "structure",
+        "integrity",
+        facts=[trailer],
+        values=[f"{value['size']} bytes", value["kind"]],
+    )
 
 
 def _is_cameras(trailer: Fact) -> bool:
@@ -208,55 +196,49 @@ def _is_dji(facts: Facts, trailer: Fact) -> bool:
     return make == "DJI" and facts.fact("jpeg.mpf") is not None and int(trailer.value["size"]) < DJI_BYTES
 
 
-def _location(facts: Facts) -> list[Finding]:
+def _location(facts: Facts) -> Iterator[Finding]:
     latitude, longitude = facts.fact("gps.latitude"), facts.fact("gps.longitude")
     if latitude is None or longitude is None:
         block = facts.fact("exif.GPSInfo")
         if block is None:
-            return []
+            return
         fields = list(facts.all("exif.gps"))[:10]
         held = [f for f in fields if not _is_blank(f.value)]
         stated = any(f.key in ("exif.gps.Latitude", "exif.gps.Longitude") for f in fields)
-        return [
-            finding(
-                "benign",
-                "A GPS block holds no position",
-                f"{place(block)}: the block is there, latitude and longitude are "
-                f"{'there without a value' if stated else 'not'}. Devices without a satellite fix write this, and so "
-                "do programs that remove the position alone.",
-                "location",
-                "privacy",
-                facts=fields or [block],
-                values=[f.key.rsplit(".", 1)[-1] for f in held],
-            )
-        ]
+        yield finding(
+            "benign",
+            "A GPS block holds no position",
+            f"{place(block)}: the block is there, latitude and longitude are "
+            f"{'there without a value' if stated else 'not'}. Devices without a satellite fix write this, and so "
+            "do programs that remove the position alone.",
+            "location",
+            "privacy",
+            facts=fields or [block],
+            values=[f.key.rsplit(".", 1)[-1] for f in held],
+        )
+        return
     if abs(latitude.value) > 90 or abs(longitude.value) > 180:
-        return [
-            finding(
-                "benign",
-                "The position in the file is none on Earth",
-                f"{place(latitude)}: {latitude.value}, {longitude.value}, but latitudes end at 90 degrees and "
-                "longitudes at 180. A device without a satellite fix wrote it, a faulty program, or somebody by hand.",
-                "location",
-                "privacy",
-                facts=[latitude, longitude],
-            )
-        ]
-    if (latitude.value, longitude.value) == (0, 0):
-        return [
-            finding(
-                "benign",
-                "The position in the file is a placeholder",
-                f"{place(latitude)}: {latitude.value}, {longitude.value} is what devices write without a "
-                "satellite fix.",
-                "location",
-                "privacy",
-                facts=[latitude, longitude],
-            )
-        ]
-    where = f"{latitude.value:.6f}, {longitude.value:.6f}"
-    return [
-        finding(
+        yield finding(
+            "benign",
+            "The position in the file is none on Earth",
+            f"{place(latitude)}: {latitude.value}, {longitude.value}, but latitudes end at 90 degrees and "
+            "longitudes at 180. A device without a satellite fix wrote it, a faulty program, or somebody by hand.",
+            "location",
+            "privacy",
+            facts=[latitude, longitude],
+        )
+    elif (latitude.value, longitude.value) == (0, 0):
+        yield finding(
+            "benign",
+            "The position in the file is a placeholder",
+            f"{place(latitude)}: {latitude.value}, {longitude.value} is what devices write without a satellite fix.",
+            "location",
+            "privacy",
+            facts=[latitude, longitude],
+        )
+    else:
+        where = f"{latitude.value:.6f}, {longitude.value:.6f}"
+        yield finding(
             "benign",
             "The file says where it was made",
             f"{place(latitude)}: position {where} (degrees; north and east are positive)." + _assumed(facts, latitude),
@@ -266,7 +248,6 @@ def _location(facts: Facts) -> list[Finding]:
             values=[where],
             details=[("GPS_location", where)],
         )
-    ]
 
 
 def _is_blank(value: object) -> bool:
@@ -285,8 +266,7 @@ def _assumed(facts: Facts, latitude: Fact) -> str:
     return " The file does not say whether that is north or south, east or west: north and east are assumed."
 
 
-def _device(facts: Facts) -> list[Finding]:
-    findings = []
+def _device(facts: Facts) -> Iterator[Finding]:
     named = [
         f for f in (facts.fact("device.make"), facts.fact("device.model"), facts.fact("device.lens")) if f is not None
     ]
@@ -298,29 +278,24 @@ def _device(facts: Facts) -> list[Finding]:
     if named:
         body, lens = (device_name(facts.get("device.make"), facts.get("device.model")), facts.get("device.lens"))
         what = ", lens ".join(part for part in (body, str(lens or "").strip(" \0")) if part)
-        findings.append(
-            finding(
-                "benign",
-                "The file names the device that made it",
-                f"{place(named[0])}: {what}. A name is easily written and proves nothing by itself."
-                + (" It is one that records what its screen shows, not what is before it." if on_screen else ""),
-                "device",
-                "origin",
-                facts=named,
-                details=[("source", "screenshot" if on_screen else "physical")],
-            )
+        yield finding(
+            "benign",
+            "The file names the device that made it",
+            f"{place(named[0])}: {what}. A name is easily written and proves nothing by itself."
+            + (" It is one that records what its screen shows, not what is before it." if on_screen else ""),
+            "device",
+            "origin",
+            facts=named,
+            details=[("source", "screenshot" if on_screen else "physical")],
         )
     serials = [f for f in facts.items if f.key == "device.serial" and str(f.value).strip(" 0-")]
     if serials:
-        findings.append(
-            finding(
-                "benign",
-                "The file holds serial numbers",
-                f"{place(serials[0])}: {', '.join(dict.fromkeys(str(f.value) for f in serials[:5]))}. The same device "
-                "writes the same number into its other files.",
-                "device",
-                "privacy",
-                facts=serials,
-            )
+        yield finding(
+            "benign",
+            "The file holds serial numbers",
+            f"{place(serials[0])}: {', '.join(dict.fromkeys(str(f.value) for f in serials[:5]))}. The same device "
+            "writes the same number into its other files.",
+            "device",
+            "privacy",
+            facts=serials,
         )
-    return findings

@@ -7,6 +7,8 @@ that are not proved to speak of this file: those of a camera can be put into any
 Source: IPTC NewsCodes, digitalsourcetype.
 """
 
+from collections.abc import Iterator
+
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules.credential_checks import unfit, vouching_for
 from forensix.metadata.facts import Fact, Facts
@@ -35,14 +37,15 @@ EDITED = ("composite", "compositeCapture", "compositeSynthetic", "humanEdits", "
 SCREEN = "screenCapture"
 
 
-def rules(facts: Facts) -> tuple[Finding, ...]:
-    """Return a claim for each type that the file states of its content as it is."""
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield a claim for each type that the file states of its content as it is."""
     stated: dict[str, list[Fact]] = {}
     others = unfit(facts)
     for fact in facts.few():
         if (name := _type(fact, others)) in TOLD:
             stated.setdefault(name, []).append(fact)
-    return tuple(_claim(name, found, vouching_for(facts, found)) for name, found in stated.items())
+    for name, found in stated.items():
+        yield _claim(name, found, vouching_for(facts, found))
 
 
 def _type(fact: Fact, others: frozenset[str]) -> str:

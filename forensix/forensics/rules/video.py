@@ -35,22 +35,20 @@ CAMERA = re.compile(r"GoPro (AVC|H265|HEVC)")
 """What cameras that encode in hardware write as the encoder of a track of pictures."""
 
 
-def rules(facts: Facts) -> list[Finding]:
-    """Return what follows from the facts of a video."""
-    return [
-        *video_container.rules(facts),
-        *_streams(facts),
-        *_sound_alone(facts),
-        *_gaps(facts),
-        *video_fragments.rules(facts),
-        *_frames(facts),
-        *video_pictures.rules(facts),
-        *video_texts.rules(facts),
-        *_compared(facts),
-        *_former_groups(facts),
-        *_lengths(facts),
-        *audio.signal(facts),
-    ]
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield what follows from the facts of a video."""
+    yield from video_container.rules(facts)
+    yield from _streams(facts)
+    yield from _sound_alone(facts)
+    yield from _gaps(facts)
+    yield from video_fragments.rules(facts)
+    yield from _frames(facts)
+    yield from video_pictures.rules(facts)
+    yield from video_texts.rules(facts)
+    yield from _compared(facts)
+    yield from _former_groups(facts)
+    yield from _lengths(facts)
+    yield from audio.signal(facts)
 
 
 def _records(facts: Facts, kind: str) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Pictures with tags of our own, and what the rules say of them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from forensix.forensics import claims
@@ -24,13 +25,13 @@ def judge(data: bytes, folder: Path, format: str = "jpeg") -> tuple[Finding, ...
     return claims(facts_of(data, folder, format))
 
 
-def named(findings: tuple[Finding, ...], claim: str) -> Finding:
+def named(findings: Iterable[Finding], claim: str) -> Finding:
     match = [f for f in findings if f.claim.claim == claim]
     assert len(match) == 1, [f.claim.claim for f in findings]
     return match[0]
 
 
-def noted(findings: tuple[Finding, ...]) -> list[str]:
+def noted(findings: Iterable[Finding]) -> list[str]:
     return [f.claim.claim for f in findings if f.severity != "benign"]
 
 

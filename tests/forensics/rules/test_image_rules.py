@@ -363,7 +363,7 @@ def test_the_coarse_preview_of_a_thermal_camera_accuses_nobody(likeness: float) 
     }
     assert noted(image_pixels.thumbnails(Facts("image", "jpeg", tuple(items)), measured))
     items.append(Fact("jpeg.app", "APP1 FLIR", "APP1 segment"))
-    assert image_pixels.thumbnails(Facts("image", "jpeg", tuple(items)), measured) == []
+    assert list(image_pixels.thumbnails(Facts("image", "jpeg", tuple(items)), measured)) == []
 
 
 @pytest.mark.parametrize(("kind", "claimed"), [(0, []), (0x010002, ["An embedded preview shows another picture"])])
