@@ -70,6 +70,10 @@ class Facts:
         """Yield the facts of a key or of all keys under it (``exif`` yields ``exif.Software``)."""
         return (f for f in self.items if f.key == prefix or f.key.startswith(prefix + "."))
 
+    def records(self, key: str) -> list[Fact]:
+        """Return the facts of a key, and of all keys under it, whose value is a record of several fields."""
+        return [f for f in self.all(key) if isinstance(f.value, dict)]
+
     def few(self) -> Iterator[Fact]:
         """Yield the facts in their order, of each key the first ``FEW``: for rules that read every text with care."""
         seen: Counter[str] = Counter()
@@ -85,6 +89,10 @@ class Facts:
     def fact(self, key: str) -> Fact | None:
         """Return the first fact of a key, or ``None``."""
         return next((f for f in self.items if f.key == key), None)
+
+    def firsts(self, keys: Iterable[str]) -> list[Fact]:
+        """Return the first fact of each of some keys, in their order, where there is one."""
+        return [f for key in keys if (f := self.fact(key)) is not None]
 
 
 Item = TypeVar("Item", Fact, Problem)

@@ -258,5 +258,5 @@ def _apart(first: int, second: int) -> int:
 
 
 def _lossless(facts: Facts) -> bool:
-    codecs = [str(f.value.get("codec")) for f in facts.all("stream.audio") if isinstance(f.value, dict)]
+    codecs = [str(f.value.get("codec")) for f in facts.records("stream.audio")]
     return bool(codecs) and codecs[0].startswith(LOSSLESS)

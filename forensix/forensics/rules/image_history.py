@@ -67,7 +67,7 @@ def versions(facts: Facts) -> Iterator[Finding]:
 
 def development(facts: Facts) -> Iterator[Finding]:
     """Yield what the settings of Camera Raw and Lightroom say of places that were covered, altered or cut off."""
-    areas = next((f for key in RETOUCHED if (f := facts.fact(key)) is not None and f.value), None)
+    areas = next((f for f in facts.firsts(RETOUCHED) if f.value), None)
     if areas is not None:
         n = len(areas.value) if isinstance(areas.value, list) else 1
         yield finding(
@@ -82,7 +82,7 @@ def development(facts: Facts) -> Iterator[Finding]:
             values=[_area(v) for v in (areas.value if isinstance(areas.value, list) else [areas.value])],
             flags=["FILE_EDITED"],
         )
-    parts = [f for key in IN_PARTS if (f := facts.fact(key)) is not None and f.value]
+    parts = [f for f in facts.firsts(IN_PARTS) if f.value]
     cut = facts.fact("xmp.crs.HasCrop")
     is_cut = cut is not None and str(cut.value).strip().lower() == "true"
     for rows, claim, words in (
@@ -117,8 +117,7 @@ def _setting(fact: Fact) -> str:
 
 
 def _edges(facts: Facts) -> list[Fact]:
-    keys = (f"xmp.crs.Crop{side}" for side in ("Left", "Top", "Right", "Bottom", "Angle"))
-    return [f for key in keys if (f := facts.fact(key)) is not None]
+    return facts.firsts(f"xmp.crs.Crop{side}" for side in ("Left", "Top", "Right", "Bottom", "Angle"))
 
 
 def _changed(changed: str) -> str:

@@ -22,7 +22,7 @@ MAPS = ("depth map", "gain map", "tone map", "matte", "auxiliary picture")
 
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield what the file holds beside its picture: maps, and pictures that no viewer shows."""
-    pictures = [f for f in facts.all("heif.picture") if isinstance(f.value, dict)]
+    pictures = facts.records("heif.picture")
     maps = [(f, str(f.value["kind"]), _words(f)) for f in pictures if f.value["kind"] in MAPS]
     maps += [(f, "depth map", f.where) for f in facts.all("xmp.GDepth.Data")]
     if maps:

@@ -205,7 +205,7 @@ def _host(link: str) -> str:
 
 def _origin(facts: Facts) -> Iterator[Finding]:
     scan = facts.fact("pdf.scan")
-    named_scanner = [f for f, p in named(f for f in facts.items if f.key in video_tags.NAMES) if p.name == SCANNER]
+    named_scanner = [f for f, p in named(video_tags.made_with(facts)) if p.name == SCANNER]
     if named_scanner or (scan and not facts.get("pdf.text_pages")):
         sure = (
             "names a scanner" if named_scanner else "holds pages that are one picture each, without text of their own"

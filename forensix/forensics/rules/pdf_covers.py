@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import video_tags
-from forensix.forensics.rules.pdf_unseen import pages, records
+from forensix.forensics.rules.pdf_unseen import pages
 from forensix.forensics.software import named
 from forensix.metadata.facts import Fact, Facts
 
@@ -19,7 +19,7 @@ BROWSERS = ("Chrome", "Firefox", "Safari", "wkhtmltopdf")
 
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield a claim for each kind of cover."""
-    every = records(facts, "pdf.covered_text")
+    every = facts.records("pdf.covered_text")
     fixed = _fixed(facts, every)
     covered = [f for f in every if f not in fixed]
     by_cover = {
@@ -130,9 +130,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 def _fixed(facts: Facts, covered: list[Fact]) -> list[Fact]:
     """Return covers that a browser printed on several pages alike, of a document that nothing else is known of."""
-    programs = [program for _, program in named(f for f in facts.items if f.key in video_tags.NAMES)]
+    programs = [program for _, program in named(video_tags.made_with(facts))]
     is_web = any(p.name in BROWSERS for p in programs) and not any(p.category == "editor" for p in programs)
-    if not is_web or len(records(facts, "pdf.revision")) > 1:
+    if not is_web or len(facts.records("pdf.revision")) > 1:
         return []
     alike: dict[tuple[object, ...], list[Fact]] = {}
     for fact in covered:

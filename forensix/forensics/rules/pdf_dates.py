@@ -20,6 +20,7 @@ PDF_DATE = re.compile(
 )
 FIRST_PDF = datetime(1993, 1, 1, tzinfo=UTC)
 PAIRS = (("pdf.info.CreationDate", "xmp.xmp.CreateDate"), ("pdf.info.ModDate", "xmp.xmp.ModifyDate"))
+STATED = (*(key for keys in PAIRS for key in keys), "xmp.xmp.MetadataDate")
 SAME_S = 2
 IMPOSSIBLE = timedelta(days=1)
 """A change dated longer than this before the making is no matter of clocks and zones."""
@@ -55,6 +56,12 @@ def parse(text: object) -> datetime | None:
         return None
 
 
+def latest(facts: Facts) -> tuple[datetime, Fact] | None:
+    """Return the latest date that the document states, with the fact that does; ``None`` where it states none."""
+    stated = [(when, f) for f in facts.items if f.key in STATED and (when := parse(f.value)) is not None]
+    return max(stated, key=lambda row: row[0], default=None)
+
+
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims about dates."""
     created, modified = facts.fact("pdf.info.CreationDate"), facts.fact("pdf.info.ModDate")
@@ -68,7 +75,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _made_again(facts)
     for info_key, xmp_key in PAIRS:
         yield from _against_xmp(facts.fact(info_key), facts.fact(xmp_key))
-    signed = [f for f in facts.all("pdf.signature") if isinstance(f.value, dict) and f.value.get("signed_at")]
+    signed = [f for f in facts.records("pdf.signature") if f.value.get("signed_at")]
     for fact in signed:
         when = parse(fact.value["signed_at"])
         if when and creation and (creation - when) > timedelta(days=1):
@@ -89,9 +96,7 @@ def _made(facts: Facts) -> Iterator[Finding]:
     """Yield the claim on when the document was made and changed, by dates that were set."""
     told: dict[datetime, Fact] = {}
     for keys in PAIRS:
-        stated = [
-            (when, f) for key in keys if (f := facts.fact(key)) is not None and (when := parse(f.value)) is not None
-        ]
+        stated = [(when, f) for f in facts.firsts(keys) if (when := parse(f.value)) is not None]
         real = [(when, f) for when, f in stated if (when.year, when.month, when.day) not in DEFAULTS]
         for when, fact in real[:1]:
             if all(abs((when - other).total_seconds()) > SAME_S for other in told):
@@ -108,7 +113,7 @@ def _said(when: datetime, fact: Fact) -> str:
 
 def _made_again(facts: Facts) -> Iterator[Finding]:
     """Yield a claim where a later version states another date of making than the one before it."""
-    versions = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict) and f.value.get("created")]
+    versions = [f for f in facts.records("pdf.revision") if f.value.get("created")]
     for before, after in pairwise(versions):
         there, here = parse(before.value["created"]), parse(after.value["created"])
         if not there or not here or abs((here - there).total_seconds()) <= SAME_S or _zone_only(here - there):

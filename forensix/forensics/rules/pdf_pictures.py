@@ -10,7 +10,6 @@ from typing import Any
 
 from forensix.forensics.findings import Finding, device_name, finding, place
 from forensix.forensics.rules import dates, pdf_dates
-from forensix.forensics.rules.pdf_producers import DATES
 from forensix.metadata.facts import Fact, Facts
 
 LATER = timedelta(days=2)
@@ -20,7 +19,7 @@ TOLD = 40
 
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield what photographs say of themselves, and which of them are younger than the document."""
-    pictures = [f for f in facts.all("pdf.picture") if isinstance(f.value, dict)]
+    pictures = facts.records("pdf.picture")
     if not pictures:
         return
     placed = any("latitude" in f.value and "longitude" in f.value for f in pictures)
@@ -46,10 +45,10 @@ def _words(record: dict[str, Any]) -> str:
 
 
 def _younger(facts: Facts, pictures: list[Fact]) -> Iterator[Finding]:
-    stated = [(when, f) for f in facts.items if f.key in DATES and (when := pdf_dates.parse(f.value)) is not None]
-    if not stated:
+    last = pdf_dates.latest(facts)
+    if last is None:
         return
-    latest, dated = max(stated, key=lambda row: row[0])
+    latest, dated = last
     young = []
     for fact in pictures:
         moment = dates.parse(Fact(fact.key, fact.value.get("taken", ""), fact.where, fact.offset))

@@ -17,13 +17,6 @@ from forensix.forensics.rules import pdf_dates, video_tags
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
 
-DATES = (
-    "pdf.info.CreationDate",
-    "pdf.info.ModDate",
-    "xmp.xmp.CreateDate",
-    "xmp.xmp.ModifyDate",
-    "xmp.xmp.MetadataDate",
-)
 STATED = re.compile(r"modified (using|by|with) ([^;,(]{2,60})", re.IGNORECASE)
 
 OFFICE = re.compile(r"(libre|open)office", re.IGNORECASE)
@@ -67,22 +60,22 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 def names(facts: Facts) -> list[Fact]:
     """Return the facts that name a program, without parts of an office suite that another of them names."""
-    named = [f for f in facts.items if f.key in video_tags.NAMES and str(f.value).strip().lower() not in PLACEHOLDERS]
+    named = [f for f in video_tags.made_with(facts) if str(f.value).strip().lower() not in PLACEHOLDERS]
     suite = any(OFFICE.search(str(f.value)) for f in named)
     return [f for f in named if not (suite and OFFICE_PARTS.fullmatch(str(f.value).strip()))]
 
 
 def modified(facts: Facts) -> list[Fact]:
     """Return the facts that say in words that a program modified the document."""
-    return [f for f in facts.items if f.key in video_tags.NAMES and STATED.search(str(f.value))]
+    return [f for f in video_tags.made_with(facts) if STATED.search(str(f.value))]
 
 
 def _too_young(facts: Facts) -> Iterator[Finding]:
-    stated = [(when, f) for f in facts.items if f.key in DATES and (when := pdf_dates.parse(f.value)) is not None]
-    if not stated:
+    last = pdf_dates.latest(facts)
+    if last is None:
         return
-    latest, dated = max(stated, key=lambda row: row[0])
-    for fact in (f for f in facts.items if f.key in video_tags.NAMES):
+    latest, dated = last
+    for fact in video_tags.made_with(facts):
         known = [(year, name) for pattern, year, name in years() if pattern.search(str(fact.value))]
         year, name = max(known, default=(0, ""))
         if latest.year < year:
@@ -122,7 +115,7 @@ def _two_producers(facts: Facts) -> Iterator[Finding]:
 def _written_anew(facts: Facts) -> Iterator[Finding]:
     """Tell of a library that wrote the bytes, where the document names others only."""
     writer = facts.fact("pdf.writer")
-    names = [f for f in facts.items if f.key in video_tags.NAMES]
+    names = video_tags.made_with(facts)
     # What was appended later leaves the header as it was.
     if writer is None or not names or len(list(facts.all("pdf.revision"))) > 1:
         return

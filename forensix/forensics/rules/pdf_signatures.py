@@ -163,8 +163,8 @@ def _coverage(fact: Fact, who: str, what: str, size: int | None) -> Finding:
 def _certificate_dates(facts: Facts) -> Iterator[Finding]:
     """Yield one claim for each certificate that was used outside its time."""
     by_certificate: dict[tuple[str, str, str], list[Fact]] = {}
-    for fact in facts.all("pdf.signature"):
-        record = fact.value if isinstance(fact.value, dict) else {}
+    for fact in facts.records("pdf.signature"):
+        record = fact.value
         signed, begins, ends = (str(record.get(k) or "") for k in ("signed_at", "valid_from", "valid_to"))
         when, first, last = (pdf_dates.parse(text) for text in (signed, begins, ends))
         if when and first and last and not first <= when <= last:

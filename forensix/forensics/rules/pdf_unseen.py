@@ -34,7 +34,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims on layers, on unseen words, and on words that others replace."""
     yield from _layers(facts)
     yield from _replaced(facts)
-    words = [f for f in records(facts, "pdf.unseen_text") if f.value["why"] in WHY]
+    words = [f for f in facts.records("pdf.unseen_text") if f.value["why"] in WHY]
     sentences = [f for f in words if f.value["why"] != "beside the page" and n_words(f.value["text"]) >= SENTENCE_WORDS]
     yield from _sentences(sentences)
     yield from _unseen([f for f in words if f not in sentences])
@@ -53,11 +53,6 @@ def n_words(text: str) -> int:
         return len(single) // 5
     dense = sum(letter >= "\u3040" and letter.isalpha() for part in parts for letter in part)
     return dense // 2 + sum(part.isalpha() and 2 <= len(part) <= 24 and part < "\u3040" for part in parts)
-
-
-def records(facts: Facts, key: str) -> list[Fact]:
-    """Return the facts of a key that are records."""
-    return [f for f in facts.all(key) if isinstance(f.value, dict)]
 
 
 def pages(facts: list[Fact]) -> str:
@@ -85,7 +80,7 @@ def _ways(words: list[Fact]) -> str:
 
 def _layers(facts: Facts) -> Iterator[Finding]:
     hidden = list(facts.all("pdf.layer.hidden"))
-    words = [f for f in records(facts, "pdf.unseen_text") if f.value["why"].startswith("layer ")]
+    words = [f for f in facts.records("pdf.unseen_text") if f.value["why"].startswith("layer ")]
     if hidden:
         yield finding(
             "benign",
@@ -99,7 +94,7 @@ def _layers(facts: Facts) -> Iterator[Finding]:
             + [f"{f.value['why'].removeprefix('layer ')}: {f.value['text']}" for f in words],
             remark=f"a layer that is switched off hides words ({pages(words)})" if words else "",
         )
-    printed = records(facts, "pdf.printed_layer")
+    printed = facts.records("pdf.printed_layer")
     if printed:
         yield finding(
             "benign",
@@ -117,7 +112,7 @@ def _layers(facts: Facts) -> Iterator[Finding]:
 
 
 def _replaced(facts: Facts) -> Iterator[Finding]:
-    words = records(facts, "pdf.replaced_text")
+    words = facts.records("pdf.replaced_text")
     if words:
         yield finding(
             "suspect",

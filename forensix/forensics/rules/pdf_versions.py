@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, joined
 from forensix.forensics.rules import pdf_after_signing, pdf_dates, video_tags
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf.objects import MAX_LISTED
@@ -23,7 +23,7 @@ ADDITIONS = ("fill_forms", "annotate")
 
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield one claim for each revision after the first, and one for identifiers that tell of another save."""
-    revisions = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict)]
+    revisions = facts.records("pdf.revision")
     later = revisions[1:]
     saves = [f for f in later if not f.value["same_save"]]
     if saves:
@@ -74,7 +74,7 @@ def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
     What a certification allows in so many words, and nothing else came after it, is what it was made for; so is filling
     fields that were empty when they were signed.
     """
-    signatures = [f.value for f in facts.all("pdf.signature") if f.key == "pdf.signature" and isinstance(f.value, dict)]
+    signatures = [f.value for f in facts.records("pdf.signature") if f.key == "pdf.signature"]
     ends = {r["covered_to"] for r in signatures}
     to_be_filled = [r for r in signatures if r["allowed"] in ADDITIONS or r["modification"] == "form_filling"]
     allowed_from = min((r["covered_to"] for r in to_be_filled if pdf_after_signing.kept(facts, r)), default=math.inf)
@@ -134,7 +134,7 @@ def _short(record: dict[str, Any]) -> str:
     if not roles:
         return "no more than the structure of the file" if not record["roles"] else "objects that the pages do not show"
     names = [*roles[:3], "more"] if len(roles) > 3 else roles
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return joined(names)
 
 
 def _identifier(facts: Facts) -> Iterator[Finding]:
@@ -160,7 +160,9 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
         )
         return
     # One cause is told once: the editor that is named saved the document, and is told by itself.
-    editors = [program.name for program in video_tags.programs(_programs(facts)) if program.category == "editor"]
+    editors = [
+        program.name for program in video_tags.programs(video_tags.made_with(facts)) if program.category == "editor"
+    ]
     yield finding(
         "benign" if editors else "suspect",
         "The document was saved again after it was made",
@@ -177,7 +179,3 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
         values=fact.value,
         flags=() if editors else ("FILE_EDITED",),
     )
-
-
-def _programs(facts: Facts) -> list[Fact]:
-    return [fact for fact in facts.items if fact.key in video_tags.NAMES]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules.pdf_unseen import pages, records
+from forensix.forensics.rules.pdf_unseen import pages
 from forensix.metadata.facts import Facts
 
 KINDS = {
@@ -29,7 +29,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 
 def _fields(facts: Facts) -> Iterator[Finding]:
-    fields = records(facts, "pdf.field")
+    fields = facts.records("pdf.field")
     if not fields:
         return
     one = len(fields) == 1
@@ -50,7 +50,7 @@ def _fields(facts: Facts) -> Iterator[Finding]:
 
 
 def _xfa(facts: Facts) -> Iterator[Finding]:
-    fields = records(facts, "pdf.xfa_field")
+    fields = facts.records("pdf.xfa_field")
     if fields:
         yield finding(
             "suspect",
@@ -73,7 +73,7 @@ def _field(record: dict[str, Any]) -> str:
 
 
 def _fonts(facts: Facts) -> Iterator[Finding]:
-    words = records(facts, "pdf.other_font")
+    words = facts.records("pdf.other_font")
     if not words:
         return
     kinds = "; ".join(KINDS[kind] for kind in dict.fromkeys(f.value["kind"] for f in words))
@@ -94,7 +94,7 @@ def _fonts(facts: Facts) -> Iterator[Finding]:
 
 
 def _uneven(facts: Facts) -> Iterator[Finding]:
-    amounts = records(facts, "pdf.uneven_amount")
+    amounts = facts.records("pdf.uneven_amount")
     if amounts:
         yield finding(
             "benign",

@@ -25,7 +25,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             values=[f"{frames.value} pictures"],
         )
     for kind, done in (("video", "looked at"), ("audio", "heard")):
-        streams = [fact for fact in facts.all(f"stream.{kind}") if isinstance(fact.value, dict)]
+        streams = facts.records(f"stream.{kind}")
         if len(streams) > 1:
             yield finding(
                 "benign",

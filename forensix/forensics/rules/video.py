@@ -52,7 +52,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 
 def _records(facts: Facts, kind: str) -> list[dict[str, Any]]:
-    return [f.value for f in facts.all(f"stream.{kind}") if isinstance(f.value, dict)]
+    return [f.value for f in facts.records(f"stream.{kind}")]
 
 
 def _streams(facts: Facts) -> Iterator[Finding]:
@@ -73,9 +73,9 @@ def _streams(facts: Facts) -> Iterator[Finding]:
             facts=[tracks] if tracks else list(facts.all("stream.audio")),
             values=[holds],
         )
-    for fact in facts.all("stream.video"):
+    for fact in facts.records("stream.video"):
         record = fact.value
-        if not isinstance(record, dict) or not record.get("packets"):
+        if not record.get("packets"):
             continue
         keys = record.get("key_interval_s")
         values = [
@@ -114,7 +114,7 @@ def _turned(record: dict[str, Any]) -> str:
 def _sound_alone(facts: Facts) -> Iterator[Finding]:
     """Tell where a library encoded the sound and a camera the picture: cameras encode both by themselves."""
     camera = [f for f in facts.items if f.key == "container.compressor" and CAMERA.match(str(f.value))]
-    camera = camera or [f for key in ("device.make", "device.model") if (f := facts.fact(key)) is not None]
+    camera = camera or facts.firsts(("device.make", "device.model"))
     sound = facts.fact("stream.audio")
     encoder = sound.value.get("encoder") if sound and isinstance(sound.value, dict) else None
     in_software = any(video_encoders.SOFTWARE_ENCODER.match(str(f.value)) for f in facts.all("stream.encoder"))
@@ -138,8 +138,8 @@ def _sound_alone(facts: Facts) -> Iterator[Finding]:
 
 def _gaps(facts: Facts) -> Iterator[Finding]:
     silent = [(s, s + length) for record in _records(facts, "audio") for s, length in record.get("gaps") or ()]
-    for fact in facts.all("stream.video"):
-        gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None
+    for fact in facts.records("stream.video"):
+        gaps = fact.value.get("gaps")
         if not gaps:
             continue
         step_s = 1 / float(fact.value.get("rate_hz") or 25)
@@ -176,9 +176,8 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
             flags=("FILE_EDITED",) if cut else (),
             remark=f"{long[0][1]} frames are missing at {long[0][0]} s" if long and not cut else "",
         )
-    for fact in facts.all("stream.audio"):
-        gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None
-        if gaps:
+    for fact in facts.records("stream.audio"):
+        if gaps := fact.value.get("gaps"):
             places = [f"{g[0]} s: {g[1]} s" for g in gaps]
             yield finding(
                 "benign",

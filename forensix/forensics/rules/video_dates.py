@@ -110,7 +110,7 @@ def _tags(facts: Facts, base: dates.Moment | None, length_s: float) -> Iterator[
 
 def _made(facts: Facts) -> Iterator[Finding]:
     """Yield the claim on when the file was made, by dates that were set; what repeats a date is left out."""
-    stated = [f for key in MADE if (f := facts.fact(key)) is not None and _is_set(f)]
+    stated = [f for f in facts.firsts(MADE) if _is_set(f)]
     by_text = {str(f.value).strip(): f for f in reversed(stated)}
     told = [f for f in stated if f in by_text.values()]
     if told:

@@ -46,6 +46,11 @@ SAVES = {"saved": "saving", "converted": "converting"}
 """Actions of XMP's editing history that write a file, with the words for them."""
 
 
+def made_with(facts: Facts) -> list[Fact]:
+    """Return the facts by which a document or a packet of XMP says what it was made with."""
+    return [f for f in facts.items if f.key in NAMES]
+
+
 def programs(facts: Iterable[Fact]) -> dict[Program, list[Fact]]:
     """Return the known programs that facts name, with the facts that name each.
 
@@ -126,7 +131,7 @@ def _places(facts: list[Fact]) -> str:
 
 def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]:
     """Yield a claim where a camera or phone is named beside a converter that runs in none."""
-    device = [f for f in (facts.fact("device.make"), facts.fact("device.model")) if f is not None]
+    device = facts.firsts(("device.make", "device.model"))
     by_program = {
         program: named
         for program, named in programs(rewritten).items()
@@ -174,7 +179,7 @@ def entries(saved: list[dict[str, Any]]) -> str:
 def history(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that follow from the editing history in XMP."""
     # One cause is told once: an editor that the file names as what made it is told of by itself.
-    by_name = {program.name for program in programs(f for f in facts.items if f.key in NAMES)}
+    by_name = {program.name for program in programs(made_with(facts))}
     for fact in (f for f in facts.items if f.key == "xmp.history" and isinstance(f.value, list)):
         steps = [row for row in fact.value if isinstance(row, dict) and row.get("action")]
         # Programs write two entries for one save, one for the content and one for what is said of it.
