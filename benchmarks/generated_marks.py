@@ -22,7 +22,7 @@ import pandas as pd
 from PIL import Image
 
 from forensix.errors import ForensixError
-from forensix.forensics.rules.provenance import generator_identifier, generator_marks
+from forensix.forensics.rules.ai_marks import generator_identifier, generator_marks
 from forensix.media import sniff
 from forensix.metadata.image import reader as image
 from forensix.synthetic.provenance import MarkCounts

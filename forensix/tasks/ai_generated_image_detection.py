@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from forensix.faces.detect import landmarks
 from forensix.faces.turned import WORDS
-from forensix.forensics.rules.credential_checks import vouching_for
-from forensix.forensics.rules.provenance import (
-    UNFIT,
+from forensix.forensics.rules.ai_marks import (
     generator_identifier,
     generator_marks,
     is_partial,
     mark_value,
     unfit_marks,
 )
+from forensix.forensics.rules.credential_checks import vouching_for
+from forensix.forensics.rules.provenance import UNFIT
 from forensix.forensics.rules.video_container import generator_tags
 from forensix.media import Media
 from forensix.metadata.facts import Fact, Facts

@@ -8,7 +8,8 @@ import pytest
 
 from forensix.forensics import claims
 from forensix.forensics.generators import by_credit, by_model, by_program, generators
-from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, rules
+from forensix.forensics.rules.ai_marks import generator_identifier, generator_marks, is_partial
+from forensix.forensics.rules.provenance import rules
 from forensix.media import open_media
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts

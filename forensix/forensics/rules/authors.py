@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from forensix.forensics.findings import Finding, finding, literal, place
-from forensix.forensics.rules import provenance
+from forensix.forensics.rules import ai_marks
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
 
@@ -100,7 +100,7 @@ NOTHING = re.compile(
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claim on who made a file and what it holds, by its own words."""
     keys = {key for fields in FIELDS.values() for key in fields}
-    marks = {str(fact.value) for fact in provenance.generator_marks(facts)}
+    marks = {str(fact.value) for fact in ai_marks.generator_marks(facts)}
     elsewhere = {*marks, *(str(facts.get(key)) for key in ("device.make", "device.model", "exif.Software"))}
     by_key: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts.few():

@@ -12,20 +12,21 @@ from forensix.forensics import software
 from forensix.forensics.findings import Finding, finding, joined, place
 from forensix.forensics.generators import by_namesake
 from forensix.forensics.rules import (
+    ai_marks,
     image_dates,
     image_devices,
     image_encoding,
     image_history,
+    image_mismatch,
     image_parts,
     image_pixels,
     image_writer,
-    provenance,
     video_tags,
 )
 from forensix.metadata.facts import Fact, Facts
 
 PROGRAM_KEYS = (
-    *provenance.SOFTWARE_KEYS,
+    *ai_marks.SOFTWARE_KEYS,
     "exif.HostComputer",
     "photoshop.version",
     "jpeg.comment",
@@ -78,8 +79,8 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     signs = [
         image_writer.Sign("a preview shows the picture otherwise", f.facts) for f in previews if f.severity != "benign"
     ]
-    dated = image_dates.mismatch(facts, second_sign=any(f.severity != "benign" for f in findings))
-    signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
+    dated = image_mismatch.mismatch(facts, second_sign=any(f.severity != "benign" for f in findings))
+    signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_mismatch.is_changed_later(f)]
     twice = image_encoding.twice(traces)
     signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
     findings += [
@@ -214,7 +215,7 @@ def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) ->
         return
     size = facts.fact("image.size")
     camera = any(True for _ in facts.all("device")) or facts.get("exif.DateTimeOriginal")
-    if size is None or camera or provenance.generator_marks(facts):
+    if size is None or camera or ai_marks.generator_marks(facts):
         return
     width, height = size.value
     if (width, height) in SCREEN_SIZES or (height, width) in SCREEN_SIZES:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from forensix.forensics import software
 from forensix.forensics.findings import Finding, device_name, finding, place
-from forensix.forensics.rules import provenance
+from forensix.forensics.rules import ai_marks
 from forensix.metadata.facts import Fact, Facts
 
 NOTES = ("canon", "nikon", "olympus", "om digital", "panasonic", "pentax", "fujifilm", "sony", "apple", "eastman kodak")
@@ -48,7 +48,7 @@ def is_camera(facts: Facts) -> bool:
     named = all(str(facts.get(key) or "").strip(" \0") for key in ("exif.Make", "exif.Model"))
     programs = software.named(facts.all("exif.Software"))
     is_scanner = any(program.name == software.SCANNER for _, program in programs)
-    return named and not is_scanner and not provenance.generator_marks(facts)
+    return named and not is_scanner and not ai_marks.generator_marks(facts)
 
 
 def is_thermal(facts: Facts) -> bool:
@@ -114,7 +114,7 @@ def size(facts: Facts) -> Size | None:
         return None
     width, height = there.value
     for keys in STATED if facts.format == "jpeg" else STATED[:1]:
-        stated = [fact for key in keys if (fact := facts.fact(key)) is not None]
+        stated = facts.firsts(keys)
         if len(stated) < 2 or any(not isinstance(f.value, int) or f.value < 16 for f in stated):
             continue
         wide, high = (f.value for f in stated)

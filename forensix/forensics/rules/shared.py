@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, device_name, finding, place
-from forensix.forensics.rules import authors, credentials, platforms, provenance, source_types
+from forensix.forensics.rules import ai_marks, authors, credentials, platforms, provenance, source_types
 from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
@@ -267,11 +267,9 @@ def _assumed(facts: Facts, latitude: Fact) -> str:
 
 
 def _device(facts: Facts) -> Iterator[Finding]:
-    named = [
-        f for f in (facts.fact("device.make"), facts.fact("device.model"), facts.fact("device.lens")) if f is not None
-    ]
+    named = facts.firsts(("device.make", "device.model", "device.lens"))
     # Generators put their recipes into the camera's fields.
-    marks = {id(mark) for mark in provenance.generator_marks(facts)}
+    marks = {id(mark) for mark in ai_marks.generator_marks(facts)}
     recipes = {str(f.value) for f in facts.items if id(f) in marks}
     named = [f for f in named if str(f.value) not in recipes]
     on_screen = any(SCREEN_DEVICES.search(str(f.value)) for f in named)

@@ -1,6 +1,6 @@
 """What a file says of how its content came about, in the words of IPTC's vocabulary of digital source types.
 
-Types that speak of generative artificial intelligence are read by `provenance`. Of the others those that tell of
+Types that speak of generative artificial intelligence are read by `ai_marks`. Of the others those that tell of
 editing, of a montage or of a screen call for an explanation; a type that names a camera is as easily written as any
 other and proves nothing. What was only placed into the content is left out, and so is what content credentials say
 that are not proved to speak of this file: those of a camera can be put into any picture.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_software
-from forensix.forensics.rules import provenance, video_boxes, video_edits, video_encoders, video_tags
+from forensix.forensics.rules import ai_marks, provenance, video_boxes, video_edits, video_encoders, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
@@ -85,7 +85,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from video_tags.against_device(facts, [*named, *(f for f in traces if f.key == "stream.encoder")])
     yield from video_tags.history(facts)
     yield from _generators(facts)
-    yield from provenance.namesakes(f for f in named if f.key not in provenance.SOFTWARE_KEYS if not _is_of_people(f))
+    yield from provenance.namesakes(f for f in named if f.key not in ai_marks.SOFTWARE_KEYS if not _is_of_people(f))
     yield from video_encoders.rules(facts, is_named=is_ffmpeg)
     yield from _handlers(facts, [*named, *(f for f in traces if is_ffmpeg)])
     yield from date_rules(facts)
@@ -134,7 +134,7 @@ def _is_of_people(fact: Fact) -> bool:
 
 def _generators(facts: Facts) -> Iterator[Finding]:
     # One fact is told once, and so is one that an older tag repeats, which may cut it off.
-    told = [str(mark.value).casefold() for mark in provenance.generator_marks(facts)]
+    told = [str(mark.value).casefold() for mark in ai_marks.generator_marks(facts)]
     tags = generator_tags(facts)
     if marks := [(f, g) for f, g in tags if not any(text.startswith(f.value.casefold()) for text in told)]:
         names = ", ".join(dict.fromkeys(generator.name for _, generator in marks))

@@ -11,7 +11,7 @@ import pytest
 
 from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
-from forensix.forensics.rules import provenance
+from forensix.forensics.rules import ai_marks
 from forensix.metadata import child, reader
 from forensix.metadata.blocks import c2pa as reader_c2pa
 from forensix.metadata.facts import Fact, Facts
@@ -145,7 +145,7 @@ def test_generated_by_source_type(source: str, what: str, signer_parts: tuple[by
     facts = facts_of(signed(signer_parts, action), tmp_path)
     findings = claims(facts)
     assert titles(findings)[f"The file says that {what} was made by artificial intelligence"] == "critical"
-    assert provenance.generator_identifier(provenance.generator_marks(facts)) == "firefly"
+    assert ai_marks.generator_identifier(ai_marks.generator_marks(facts)) == "firefly"
 
 
 @pytest.mark.parametrize("format", ["wav", "mp3", "flac"])
@@ -204,7 +204,7 @@ def test_credentials_of_a_generator_that_do_not_fit_the_file_accuse_nobody(
     found = claims(facts)
     assert titles(found)[UNPROVED] == "suspect" and BY_AI not in titles(found)
     assert titles(found)["Content credentials are broken"] == "critical"
-    assert provenance.generator_marks(facts) == () and len(provenance.unfit_marks(facts)) == 1
+    assert ai_marks.generator_marks(facts) == () and len(ai_marks.unfit_marks(facts)) == 1
     assert "AI_GENERATED" not in result(found).red_flags
     assert result(found).document_details.source != "ai_generated"
     beside = Facts("image", "jpeg", (*facts.items, Fact("exif.Software", "Midjourney", "IFD0")))
@@ -287,7 +287,7 @@ def test_who_signed_and_that_nobody_vouches_is_said_where_only_credentials_name_
     title = f"Content credentials are intact{', but nobody vouches for who signed them' if is_own else ''}"
     assert titles(found)[title] == "benign"
     # What anybody can call himself names no generator.
-    assert provenance.generator_identifier(provenance.generator_marks(facts)) is None
+    assert ai_marks.generator_identifier(ai_marks.generator_marks(facts)) is None
     beside = Facts("image", "jpeg", (*facts.items, Fact("exif.Software", "Midjourney", "IFD0")))
     (claim,) = [f.claim for f in claims(beside) if f.claim.claim == BY_AI]
     assert "vouches" not in claim.explanation

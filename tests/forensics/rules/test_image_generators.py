@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forensix.forensics import result
-from forensix.forensics.rules import provenance, source_types
+from forensix.forensics.rules import ai_marks, source_types
 from forensix.metadata.facts import Fact, Facts
 from tests.forensics.rules.pictures import facts_of, judge, named
 from tests.metadata import making_images as make
@@ -40,8 +40,8 @@ def test_generators_in_png_text(keyword: str, value: str, identifier: str, tmp_p
     assert claim.severity == "critical" and claim.claim.type == "ai_generated"
     assert "AI_GENERATED" in result(actual).red_flags
     assert result(actual).document_details.source == "ai_generated"
-    marks = provenance.generator_marks(facts_of(data, tmp_path, "png"))
-    assert provenance.generator_identifier(marks) == identifier
+    marks = ai_marks.generator_marks(facts_of(data, tmp_path, "png"))
+    assert ai_marks.generator_identifier(marks) == identifier
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_generators_in_png_text(keyword: str, value: str, identifier: str, tmp_p
 def test_plain_text_is_no_mark(text: str, tmp_path: Path) -> None:
     chunks = (make.text(keyword, text) for keyword in ("Description", "prompt", "Daydream", "Dream"))
     facts = facts_of(make.png(*chunks), tmp_path, "png")
-    assert provenance.generator_marks(facts) == ()
+    assert ai_marks.generator_marks(facts) == ()
 
 
 @pytest.mark.parametrize(("kind", "is_mark"), [("ImageUpscaleWithModel", False), ("KSampler", True), ("Other", True)])
@@ -68,14 +68,14 @@ def test_a_graph_that_only_enlarges_a_photograph_is_no_mark(kind: str, is_mark: 
     kinds = ("LoadImage", "UpscaleModelLoader", kind, "SaveImage")
     graph = json.dumps({str(i): {"class_type": k, "inputs": {}} for i, k in enumerate(kinds)})
     facts = facts_of(make.png(make.text("prompt", graph)), tmp_path, "png")
-    assert bool(provenance.generator_marks(facts)) == is_mark
+    assert bool(ai_marks.generator_marks(facts)) == is_mark
 
 
 @pytest.mark.parametrize("text", ['"nodes":', "--v 1 ", "Steps: 1, ", '{"AIGC":', '"model": "a"'])
 def test_texts_that_begin_a_recipe_again_and_again_take_no_time(text: str) -> None:
     facts = Facts("image", "png", tuple(Fact(f"png.text.{i}", text * 10_000, "here") for i in range(60)))
     began_s = time.process_time()
-    assert provenance.generator_marks(facts) == ()
+    assert ai_marks.generator_marks(facts) == ()
     assert time.process_time() - began_s < 2
 
 
@@ -108,7 +108,7 @@ def test_source_types_are_read_however_they_are_written(attribute: str, element:
         make.xmp_packet(f'{name}="{attribute}"') if attribute else make.xmp_packet("", f"<{name}>{element}</{name}>")
     )
     facts = facts_of(make.jpeg(make.xmp_segment(packet)), tmp_path)
-    assert [mark.value for mark in provenance.generator_marks(facts)] == ["trainedAlgorithmicMedia"]
+    assert [mark.value for mark in ai_marks.generator_marks(facts)] == ["trainedAlgorithmicMedia"]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_recipes_in_camera_fields(tmp_path: Path) -> None:
 def test_grok_signs_in_the_description(tmp_path: Path) -> None:
     block = make.tiff_block([(0x010E, make.ASCII, "Signature: " + "Ab3/" * 20)])
     facts = facts_of(make.jpeg(make.exif_segment(block)), tmp_path)
-    assert provenance.generator_identifier(provenance.generator_marks(facts)) == "grok"
+    assert ai_marks.generator_identifier(ai_marks.generator_marks(facts)) == "grok"
 
 
 def graph_of(*, denoise: object, first: str = "LoadImage", custom: bool = False) -> str:
