@@ -3,9 +3,9 @@
 import struct
 
 from forensix.metadata.blocks import icc, xmp
-from forensix.metadata.facts import Fact, Node, Problem
+from forensix.metadata.facts import Node
 from forensix.metadata.image.parts import Parts
-from forensix.metadata.image.trailers import kind
+from forensix.metadata.image.trailers import kind, tell
 
 MAX_BLOCKS = 20000
 
@@ -14,12 +14,10 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     """Walk a whole GIF file, into ``parts`` where they are given."""
     parts = parts or Parts()
     if data[:6] not in (b"GIF87a", b"GIF89a") or len(data) < 13:
-        parts.problems.append(Problem("The GIF header is damaged or cut short.", "header", 0))
+        parts.problem("The GIF header is damaged or cut short.", "header", 0)
         return parts
     width, height, flags = struct.unpack_from("<HHB", data, 6)
-    parts.facts.append(
-        Fact("gif.header", {"version": data[3:6].decode(), "width": width, "height": height}, "header", 0)
-    )
+    parts.fact("gif.header", {"version": data[3:6].decode(), "width": width, "height": height}, "header", 0)
     at = 13 + (3 << (flags & 7) + 1 if flags & 0x80 else 0)
     parts.nodes.append(Node("header", 0, min(at, len(data))))
     frames = 0
@@ -27,15 +25,14 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
         if at >= len(data):
             # Programs leave the one byte out; a frame that is cut short is told below.
             message = "The file ends without a trailer (3B)."
-            parts.problems.append(Problem(message, "end", len(data), grave=not frames))
+            parts.problem(message, "end", len(data), grave=not frames)
             break
         start, mark = at, data[at]
         if mark == 0x3B:
             parts.nodes.append(Node("trailer", at, 1))
             rest = data[at + 1 :]
             if rest.strip(b"\0"):
-                value = {"size": len(rest), "head": rest[:16].hex(" "), "kind": kind(rest)}
-                parts.facts.append(Fact("file.trailer", value, "after the trailer", at + 1))
+                tell(rest, kind(rest), "after the trailer", at + 1, parts)
             break
         if mark == 0x21 and at + 2 <= len(data):
             label = data[at + 1] if at + 1 < len(data) else 0
@@ -46,29 +43,27 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
             left, top, w, h, local = struct.unpack_from("<HHHHB", data, at + 1)
             if left + w > width or top + h > height:
                 message = f"Frame {frames} ({w} x {h} at {left}, {top}) reaches out of the {width} x {height} screen."
-                parts.problems.append(Problem(message, "image", at))
+                parts.problem(message, "image", at)
             frames += 1
             inner = at + 10 + (3 << (local & 7) + 1 if local & 0x80 else 0)
             code_size = data[inner] if inner < len(data) else 0
             if not 2 <= code_size <= 11:
-                parts.problems.append(
-                    Problem(f"The LZW code size of frame {frames - 1} is {code_size}.", "image", inner)
-                )
+                parts.problem(f"The LZW code size of frame {frames - 1} is {code_size}.", "image", inner)
             body, at, complete = _sub_blocks(data, inner + 1)
             if not body:
-                parts.problems.append(Problem(f"Frame {frames - 1} holds no data.", "image", start))
+                parts.problem(f"Frame {frames - 1} holds no data.", "image", start)
             parts.nodes.append(Node("image", start, at - start, f"{w} x {h}"))
         else:
-            parts.problems.append(Problem(f"Byte {mark:02X} begins no block.", "block", at))
+            parts.problem(f"Byte {mark:02X} begins no block.", "block", at)
             break
         if not complete:
-            parts.problems.append(Problem("The last block is cut short.", "block", start))
+            parts.problem("The last block is cut short.", "block", start)
             break
     else:
         parts.leave(MAX_BLOCKS, at)
     if not frames and parts.is_whole:
-        parts.problems.append(Problem("There is no image in the file.", "blocks", 13))
-    parts.facts.append(Fact("gif.frames", frames, "blocks", 0))
+        parts.problem("There is no image in the file.", "blocks", 13)
+    parts.fact("gif.frames", frames, "blocks", 0)
     return parts
 
 
@@ -88,16 +83,14 @@ def _extension(label: int, body: bytes, data: bytes, at: int, end: int, parts: P
         return
     if label == 0xFE:
         text = body.decode("utf-8", "replace").strip("\0 ")
-        parts.facts.append(Fact("gif.comment", text[:4000], "comment extension", at))
+        parts.fact("gif.comment", text[:4000], "comment extension", at)
     elif label == 0xFF and len(body) >= 11:
         name = body[:11].decode("latin-1")
-        parts.facts.append(Fact("gif.application", name, "application extension", at))
+        parts.fact("gif.application", name, "application extension", at)
         if name == "XMP DataXMP":
             # The packet is not cut into sub-blocks; it stands as it is and ends in a fixed run of bytes.
             raw = data[at + 14 : end]
             stop = raw.rfind(b"<?xpacket end")
-            facts, problems = xmp.parse(raw[: stop if stop > 0 else len(raw)], "XMP application extension", at + 14)
-            parts.facts += facts
-            parts.problems += problems
+            parts.take(*xmp.parse(raw[: stop if stop > 0 else len(raw)], "XMP application extension", at + 14))
         elif name.startswith("ICCRGBG1"):
             parts.facts += icc.parse(body[11:], "ICC application extension", at + 14)

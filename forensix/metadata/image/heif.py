@@ -6,7 +6,7 @@ Source: ISO/IEC 14496-12 (boxes), 23008-12 (HEIF).
 import struct
 
 from forensix.metadata.blocks import icc, xmp
-from forensix.metadata.facts import Fact, Node, Problem
+from forensix.metadata.facts import Node
 from forensix.metadata.image import heif_items, heif_previews
 from forensix.metadata.image.parts import Parts
 from forensix.metadata.image.png import take_exif
@@ -23,21 +23,21 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     parts.nodes += _boxes(data, 0, len(data), 0, budget, parts)
     names = [node.name for node in parts.nodes]
     if not names or names[0] != "ftyp":
-        parts.problems.append(Problem("The file does not begin with an ftyp box.", "header", 0))
+        parts.problem("The file does not begin with an ftyp box.", "header", 0)
     else:
         brands = [data[i : i + 4].decode("latin-1") for i in range(8, min(parts.nodes[0].size, 200), 4) if i != 12]
-        parts.facts.append(Fact("heif.brands", " ".join(brands), "ftyp box", 0))
-    parts.facts.append(Fact("heif.boxes", " ".join(names[:50]), "boxes", 0))
+        parts.fact("heif.brands", " ".join(brands), "ftyp box", 0)
+    parts.fact("heif.boxes", " ".join(names[:50]), "boxes", 0)
     meta = next((node for node in parts.nodes if node.name == "meta"), None)
     if meta is None and not parts.is_whole:
         return parts
     if meta is None:
-        parts.problems.append(Problem("There is no meta box, so no picture can be located.", "boxes", 0))
+        parts.problem("There is no meta box, so no picture can be located.", "boxes", 0)
         return parts
     try:
         _items(data, meta, parts)
     except (struct.error, IndexError):
-        parts.problems.append(Problem("The item tables are cut short or damaged.", "meta box", meta.offset))
+        parts.problem("The item tables are cut short or damaged.", "meta box", meta.offset)
     return parts
 
 
@@ -57,7 +57,7 @@ def _boxes(data: bytes, at: int, end: int, depth: int, budget: list[int], parts:
             size = end - at
         if size < header or at + size > end:
             message = f"Box {name!r} claims {size} bytes, {end - at} are left."
-            parts.problems.append(Problem(message, f"box {name!r}", at))
+            parts.problem(message, f"box {name!r}", at)
             nodes.append(Node(name, at, end - at, "cut short"))
             break
         children: list[Node] = []
@@ -81,13 +81,9 @@ def _items(data: bytes, meta: Node, parts: Parts) -> None:
         raw = b"".join(data[start : start + size] for start, size in item.extents)
         offset = item.extents[0][0] if item.extents else 0
         if sum(size for _, size in item.extents) > len(raw):
-            parts.problems.append(
-                Problem(f"The {item.kind} item reaches past the end of the file.", f"item {item.number}", offset)
-            )
+            parts.problem(f"The {item.kind} item reaches past the end of the file.", f"item {item.number}", offset)
         if item.kind == "Exif" and len(raw) > 4:
             skip = 4 + struct.unpack_from(">I", raw)[0]
             take_exif(raw[skip:], f"Exif item {item.number}", offset + skip, parts)
         elif item.kind == "mime" and xmp.find(raw) is not None and not parts.is_full(offset):
-            facts, problems = xmp.parse(raw, f"XMP item {item.number}", offset)
-            parts.facts += facts
-            parts.problems += problems
+            parts.take(*xmp.parse(raw, f"XMP item {item.number}", offset))

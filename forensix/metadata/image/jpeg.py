@@ -10,7 +10,7 @@ import re
 import struct
 
 from forensix.metadata.blocks import exif, icc, iptc, xmp
-from forensix.metadata.facts import Fact, Node, Problem, at_block
+from forensix.metadata.facts import Node, at_block
 from forensix.metadata.image import jpeg_tables, trailers
 from forensix.metadata.image.parts import Parts
 
@@ -61,18 +61,18 @@ def _walk(data: bytes, parts: Parts) -> None:
     at = 0
     order: list[str] = []
     if data[:2] != b"\xff\xd8":
-        parts.problems.append(Problem(f"The file does not begin with FF D8 but {data[:2].hex(' ')}.", "header", 0))
+        parts.problem(f"The file does not begin with FF D8 but {data[:2].hex(' ')}.", "header", 0)
         return
     parts.nodes.append(Node("SOI", 0, 2))
     at = 2
     while len(order) < MAX_SEGMENTS:
         if at + 2 > len(data):
-            parts.problems.append(Problem("The file ends without an end-of-image marker (FF D9).", "end", len(data)))
+            parts.problem("The file ends without an end-of-image marker (FF D9).", "end", len(data))
             break
         if data[at] != 0xFF:
             marker_at = data.find(b"\xff", at)
             message = f"{(marker_at if marker_at >= 0 else len(data)) - at} bytes that belong to no segment."
-            parts.problems.append(Problem(message, "between segments", at))
+            parts.problem(message, "between segments", at)
             if marker_at < 0 or len(parts.problems) > 20:
                 break
             at = marker_at
@@ -94,13 +94,13 @@ def _walk(data: bytes, parts: Parts) -> None:
             at += 2
             continue
         if at + 4 > len(data):
-            parts.problems.append(Problem(f"{name} is cut short.", name, at))
+            parts.problem(f"{name} is cut short.", name, at)
             break
         size = struct.unpack_from(">H", data, at + 2)[0]
         body = data[at + 4 : at + 2 + size]
         if size < 2 or len(body) < size - 2:
             message = f"{name} claims {size} bytes, {max(0, len(data) - at - 2)} are left."
-            parts.problems.append(Problem(message, name, at))
+            parts.problem(message, name, at)
             if size < 2:
                 at += 2
                 continue
@@ -113,8 +113,8 @@ def _walk(data: bytes, parts: Parts) -> None:
             parts.nodes.append(Node(name, at, size + 2, note))
             at += 2 + size
     else:
-        parts.problems.append(Problem(f"There are more than {MAX_SEGMENTS} segments.", "segments", at))
-    parts.facts.append(Fact("jpeg.segments", " ".join(_runs(order)), "segments", 0))
+        parts.problem(f"There are more than {MAX_SEGMENTS} segments.", "segments", at)
+    parts.fact("jpeg.segments", " ".join(_runs(order)), "segments", 0)
 
 
 def _segment(marker: int, body: bytes, at: int, parts: Parts, name: str) -> str:
@@ -130,7 +130,7 @@ def _segment(marker: int, body: bytes, at: int, parts: Parts, name: str) -> str:
         parts.scans += 1
     elif marker == 0xFE:
         text = body.decode("utf-8", "replace").strip("\0 \r\n")
-        parts.facts.append(Fact("jpeg.comment", text[:4000], f"COM segment at byte {at}", inner))
+        parts.fact("jpeg.comment", text[:4000], f"COM segment at byte {at}", inner)
         return text[:60]
     elif 0xE0 <= marker <= 0xEF:
         return _application(marker - 0xE0, body, at, parts)
@@ -146,15 +146,11 @@ def _application(number: int, body: bytes, at: int, parts: Parts) -> str:
     if number == 1 and body.startswith(b"Exif\0"):
         tiff = exif.parse(body[6:], f"APP1 EXIF at byte {at},", inner + 6)
         identifier = "Exif"
-        parts.facts += tiff.facts
-        parts.problems += tiff.problems
-        parts.thumbnails += tiff.thumbnails
-        parts.facts.append(Fact("exif.block", len(body), "APP1 EXIF", at))
+        parts.take(tiff.facts, tiff.problems, tiff.thumbnails)
+        parts.fact("exif.block", len(body), "APP1 EXIF", at)
     elif number == 1 and body.startswith(XMP_ID):
         identifier = "XMP"
-        facts, problems = xmp.parse(body[len(XMP_ID) :], f"APP1 XMP at byte {at}", inner + len(XMP_ID))
-        parts.facts += facts
-        parts.problems += problems
+        parts.take(*xmp.parse(body[len(XMP_ID) :], f"APP1 XMP at byte {at}", inner + len(XMP_ID)))
     elif number == 1 and (body.startswith(XMP_EXTENDED_ID) or _goes_on(parts, at)):
         identifier = "XMP extension"
         parts.extended.append((body, inner))
@@ -169,17 +165,15 @@ def _application(number: int, body: bytes, at: int, parts: Parts) -> str:
         parts.photoshop.append((body[14:], inner + 14))
     elif number == 14 and body.startswith(b"Adobe") and len(body) >= 12:
         identifier = "Adobe"
-        parts.facts.append(
-            Fact("jpeg.adobe", {"version": body[5] << 8 | body[6], "transform": body[11]}, "APP14 Adobe", at)
-        )
+        parts.fact("jpeg.adobe", {"version": body[5] << 8 | body[6], "transform": body[11]}, "APP14 Adobe", at)
     elif number == 12 and body.startswith(b"Ducky"):
         identifier = "Ducky"
         quality = struct.unpack_from(">I", body, 9)[0] if len(body) >= 13 and body[5:7] == b"\0\1" else None
-        parts.facts.append(Fact("jpeg.ducky", quality, "APP12 Ducky (Adobe Save for Web)", at))
+        parts.fact("jpeg.ducky", quality, "APP12 Ducky (Adobe Save for Web)", at)
     elif number == 0 and body.startswith(b"JFIF\0") and len(body) >= 14:
         identifier = "JFIF"
-        parts.facts.append(Fact("jpeg.jfif", f"{body[5]}.{body[6]:02}", "APP0 JFIF", at))
-    parts.facts.append(Fact("jpeg.app", f"{name} {identifier}".strip(), f"{name} segment", at))
+        parts.fact("jpeg.jfif", f"{body[5]}.{body[6]:02}", "APP0 JFIF", at)
+    parts.fact("jpeg.app", f"{name} {identifier}".strip(), f"{name} segment", at)
     return identifier
 
 
@@ -196,7 +190,7 @@ def _quantisation(body: bytes, at: int, parts: Parts) -> None:
         size = 128 if wide else 64
         raw = body[i + 1 : i + 1 + size]
         if wide > 1 or number > 3 or len(raw) < size:
-            parts.problems.append(Problem("A quantisation table is not well formed.", "DQT", at + i))
+            parts.problem("A quantisation table is not well formed.", "DQT", at + i)
             return
         values = list(struct.unpack(">64H", raw)) if wide else list(raw)
         natural = [0] * 64
@@ -204,23 +198,23 @@ def _quantisation(body: bytes, at: int, parts: Parts) -> None:
             natural[position] = values[k]
         if number not in parts.tables:
             parts.tables[number] = natural
-            parts.facts.append(Fact("jpeg.tables", natural, f"DQT table {number}", at + i))
+            parts.fact("jpeg.tables", natural, f"DQT table {number}", at + i)
         i += 1 + size
 
 
 def _frame(marker: int, body: bytes, at: int, parts: Parts, name: str) -> None:
     if len(body) < 6 or len(body) < 6 + 3 * body[5]:
-        parts.problems.append(Problem("The frame header is cut short.", name, at))
+        parts.problem("The frame header is cut short.", name, at)
         return
     bits, height, width, count = struct.unpack_from(">BHHB", body)
     sampling = [f"{body[7 + 3 * i] >> 4}x{body[7 + 3 * i] & 15}" for i in range(count)]
     value = {"process": FRAMES[marker], "bits": bits, "width": width, "height": height, "sampling": sampling}
     if any(f.key == "jpeg.frame" for f in parts.facts):
-        parts.problems.append(Problem("A second frame header stands in the same image.", name, at))
+        parts.problem("A second frame header stands in the same image.", name, at)
         return
     if not width or not height:
-        parts.problems.append(Problem(f"The frame header says {width} x {height} pixels.", name, at))
-    parts.facts.append(Fact("jpeg.frame", value, f"{name} segment", at))
+        parts.problem(f"The frame header says {width} x {height} pixels.", name, at)
+    parts.fact("jpeg.frame", value, f"{name} segment", at)
 
 
 def _scan_end(data: bytes, at: int) -> int:
@@ -242,7 +236,7 @@ def _multi_picture(data: bytes, offset: int, parts: Parts) -> None:
         pictures.append(
             {"type": f"0x{attribute & 0xFFFFFF:06X}", "size": size, "offset": start + offset if start else 0}
         )
-    parts.facts.append(Fact("jpeg.mpf", pictures, "APP2 MPF", offset))
+    parts.fact("jpeg.mpf", pictures, "APP2 MPF", offset)
 
 
 def _joined(parts: Parts) -> None:
@@ -258,28 +252,25 @@ def _joined(parts: Parts) -> None:
         facts, problems = xmp.parse(b"".join(body for _, body in pieces), "APP1 XMP extension", first)
         if len(parts.extended) > 1:
             facts, problems = at_block(facts, first), at_block(problems, first)
-        parts.facts += facts
-        parts.problems += problems
+        parts.take(facts, problems)
     parts.thumbnails += xmp.pictures(parts.facts)
     if parts.photoshop:
         joined = b"".join(body for body, _ in parts.photoshop)
         facts, problems, thumbnails = iptc.photoshop(joined, "APP13 Photoshop 3.0", parts.photoshop[0][1])
         if len(parts.photoshop) > 1:
             facts = at_block(facts, parts.photoshop[0][1])
-        parts.facts += facts
-        parts.problems += problems
-        parts.thumbnails += thumbnails
+        parts.take(facts, problems, thumbnails)
 
 
 def _encoding(parts: Parts) -> None:
     if parts.tables:
-        parts.facts.append(Fact("jpeg.maker", jpeg_tables.describe(parts.tables), "DQT", _first(parts, "DQT")))
+        parts.fact("jpeg.maker", jpeg_tables.describe(parts.tables), "DQT", _first(parts, "DQT"))
     if parts.huffman:
         own = [at for counts, at in parts.huffman if counts not in jpeg_tables.HUFFMAN]
         value = "own" if own else "standard"
-        parts.facts.append(Fact("jpeg.huffman", value, "DHT", own[0] if own else parts.huffman[0][1]))
+        parts.fact("jpeg.huffman", value, "DHT", own[0] if own else parts.huffman[0][1])
     if parts.scans > 1:
-        parts.facts.append(Fact("jpeg.scans", parts.scans, "SOS", _first(parts, "SOS")))
+        parts.fact("jpeg.scans", parts.scans, "SOS", _first(parts, "SOS"))
 
 
 def _first(parts: Parts, name: str) -> int | None:

@@ -1,8 +1,13 @@
 """What a walk through a picture's file gathers before it becomes facts, whatever the format."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from forensix.metadata.facts import WHOLE, Fact, Node, Problem
+
+Thumbnail = tuple[str, bytes, int]
+"""Name, content and offset of a picture inside."""
 
 MAX_FACTS = 20_000
 """From how many on texts and blocks are left unread."""
@@ -15,7 +20,7 @@ class Parts:
     facts: list[Fact] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
-    thumbnails: list[tuple[str, bytes, int]] = field(default_factory=list)
+    thumbnails: list[Thumbnail] = field(default_factory=list)
     tables: dict[int, list[int]] = field(default_factory=dict)
     icc: list[tuple[int, bytes, int]] = field(default_factory=list)
     extended: list[tuple[bytes, int]] = field(default_factory=list)
@@ -24,6 +29,24 @@ class Parts:
     scans: int = 0
     inflated: int = 0
     end: int | None = None
+
+    def fact(self, key: str, value: Any, where: str, offset: int | None = None) -> None:
+        """Add a fact."""
+        self.facts.append(Fact(key, value, where, offset))
+
+    def problem(
+        self, message: str, where: str, offset: int | None = None, *, grave: bool = True, unread: bool = False
+    ) -> None:
+        """Add a problem."""
+        self.problems.append(Problem(message, where, offset, grave, unread))
+
+    def take(
+        self, facts: Iterable[Fact], problems: Iterable[Problem] = (), thumbnails: Iterable[Thumbnail] = ()
+    ) -> None:
+        """Add what was read of a block."""
+        self.facts += facts
+        self.problems += problems
+        self.thumbnails += thumbnails
 
     @property
     def is_whole(self) -> bool:
@@ -36,7 +59,7 @@ class Parts:
             return False
         if self.is_whole:
             message = f"There are more than {MAX_FACTS} entries of metadata; those from here on were not read."
-            self.problems.append(Problem(message, WHOLE, at, grave=False, unread=True))
+            self.problem(message, WHOLE, at, grave=False, unread=True)
         return True
 
     def leave(self, most: int, at: int) -> None:
@@ -44,4 +67,4 @@ class Parts:
         if not self.is_whole:
             return
         message = f"The file has more than {most} blocks; those from here on were not read."
-        self.problems.append(Problem(message, WHOLE, at, grave=False, unread=True))
+        self.problem(message, WHOLE, at, grave=False, unread=True)

@@ -9,9 +9,9 @@ import zlib
 from typing import NamedTuple
 
 from forensix.metadata.blocks import exif, icc, iptc, xmp
-from forensix.metadata.facts import Fact, Node, Problem, at_block
+from forensix.metadata.facts import Node, at_block
 from forensix.metadata.image.parts import Parts
-from forensix.metadata.image.trailers import kind
+from forensix.metadata.image.trailers import kind, tell
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MAX_CHUNKS = 20000
@@ -32,26 +32,24 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     """Walk a whole PNG file, into ``parts`` where they are given."""
     parts = parts or Parts()
     if not data.startswith(SIGNATURE):
-        parts.problems.append(Problem("The PNG signature is damaged.", "signature", 0))
+        parts.problem("The PNG signature is damaged.", "signature", 0)
     parts.nodes.append(Node("signature", 0, 8))
     at, ended = 8, False
     names: list[str] = []
     while at < len(data) and len(names) < MAX_CHUNKS:
         if at + 12 > len(data):
-            parts.problems.append(Problem("The last chunk is cut short.", "chunk", at))
+            parts.problem("The last chunk is cut short.", "chunk", at)
             break
         size = struct.unpack_from(">I", data, at)[0]
         raw_name = data[at + 4 : at + 8]
         if not raw_name.isalpha():
-            parts.problems.append(
-                Problem(f"A chunk is named {raw_name.hex(' ')}, which is not four letters.", "chunk", at)
-            )
+            parts.problem(f"A chunk is named {raw_name.hex(' ')}, which is not four letters.", "chunk", at)
             break
         name = raw_name.decode("latin-1")
         body = data[at + 8 : at + 8 + size]
         if at + 12 + size > len(data):
             problem = f"Chunk {name} claims {size} bytes, {len(data) - at - 8} are left: the file is truncated."
-            parts.problems.append(Problem(problem, name, at))
+            parts.problem(problem, name, at)
             _chunk(Chunk(name, body, at), parts)
             names.append(name)
             parts.nodes.append(Node(name, at, len(data) - at, "cut short"))
@@ -59,9 +57,9 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
         stated = struct.unpack_from(">I", data, at + 8 + size)[0]
         wrong = zlib.crc32(raw_name + body) != stated
         if wrong and sum("checksum" in p.message for p in parts.problems) < 10:
-            parts.problems.append(Problem(f"The checksum of chunk {name} does not match its content.", name, at))
+            parts.problem(f"The checksum of chunk {name} does not match its content.", name, at)
         if not names and name != "IHDR":
-            parts.problems.append(Problem(f"The first chunk is {name}, not IHDR.", name, at))
+            parts.problem(f"The first chunk is {name}, not IHDR.", name, at)
         names.append(name)
         parts.nodes.append(Node(name, at, size + 12))
         _chunk(Chunk(name, body, at), parts)
@@ -72,20 +70,19 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     if len(names) == MAX_CHUNKS and not ended and at < len(data):
         parts.leave(MAX_CHUNKS, at)
     elif not ended and not any("cut short" in p.message or "truncated" in p.message for p in parts.problems):
-        parts.problems.append(Problem("The file ends without an IEND chunk.", "end", at))
+        parts.problem("The file ends without an IEND chunk.", "end", at)
     if "IDAT" not in names and parts.is_whole:
-        parts.problems.append(Problem("There is no image data (IDAT).", "chunks", 8))
+        parts.problem("There is no image data (IDAT).", "chunks", 8)
     if ended and at < len(data):
         rest = data[at:]
         parts.nodes.append(Node("data after the end", at, len(rest)))
-        value = {"size": len(rest), "head": rest[:16].hex(" "), "kind": kind(rest)}
-        parts.facts.append(Fact("file.trailer", value, "after IEND", at))
+        tell(rest, kind(rest), "after IEND", at, parts)
     _image_data(data, parts)
     runs: list[str] = []
     for name in names:
         if not runs or runs[-1] != name:
             runs.append(name)
-    parts.facts.append(Fact("png.chunks", " ".join(runs[:300]), "chunks", 8))
+    parts.fact("png.chunks", " ".join(runs[:300]), "chunks", 8)
     return parts
 
 
@@ -111,14 +108,14 @@ def _image_data(data: bytes, parts: Parts) -> None:
                     got += len(unpacker.decompress(pending, 1 << 20))
                     pending = unpacker.unconsumed_tail
     except zlib.error as error:
-        parts.problems.append(Problem(f"The image data cannot be inflated ({error}).", "IDAT", first))
+        parts.problem(f"The image data cannot be inflated ({error}).", "IDAT", first)
         return
     if got < n_bytes:
         message = f"The image data inflates to {got} bytes where {n_bytes} are needed."
-        parts.problems.append(Problem(message, "IDAT", first))
+        parts.problem(message, "IDAT", first)
     elif got > most:
         message = "The image data goes on behind the picture's last row, where no viewer shows it."
-        parts.problems.append(Problem(message, "IDAT", first, grave=False))
+        parts.problem(message, "IDAT", first, grave=False)
 
 
 def _chunk(chunk: Chunk, parts: Parts) -> None:
@@ -126,17 +123,17 @@ def _chunk(chunk: Chunk, parts: Parts) -> None:
     inner = at + 8
     if name == "IHDR":
         if len(body) != 13:
-            parts.problems.append(Problem(f"IHDR has {len(body)} bytes, not 13.", name, at))
+            parts.problem(f"IHDR has {len(body)} bytes, not 13.", name, at)
             return
         width, height, bits, colour, _, _, interlace = struct.unpack(">IIBBBBB", body)
         if not width or not height or colour not in COLOURS or bits not in (1, 2, 4, 8, 16):
             message = f"IHDR says {width} x {height} pixels, {bits} bits, colour type {colour}."
-            parts.problems.append(Problem(message, name, at))
+            parts.problem(message, name, at)
         value = {
             "width": width, "height": height, "bits": bits, "colour": COLOURS.get(colour, str(colour)),
             "interlaced": bool(interlace),
         }  # fmt: skip
-        parts.facts.append(Fact("png.header", value, "IHDR chunk", at))
+        parts.fact("png.header", value, "IHDR chunk", at)
     elif name in ("tEXt", "zTXt", "iTXt"):
         _text(chunk, parts)
     elif name == "eXIf":
@@ -148,13 +145,11 @@ def _chunk(chunk: Chunk, parts: Parts) -> None:
     elif name == "tIME" and len(body) == 7:
         year, month, day, hour, minute, second = struct.unpack(">HBBBBB", body)
         value_s = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
-        parts.facts.append(Fact("png.time", value_s, "tIME chunk", at))
+        parts.fact("png.time", value_s, "tIME chunk", at)
     elif name == "pHYs" and len(body) == 9:
         x_per_m, y_per_m, unit = struct.unpack(">IIB", body)
         if unit == 1:
-            parts.facts.append(
-                Fact("png.dpi", [round(x_per_m * 0.0254, 1), round(y_per_m * 0.0254, 1)], "pHYs chunk", at)
-            )
+            parts.fact("png.dpi", [round(x_per_m * 0.0254, 1), round(y_per_m * 0.0254, 1)], "pHYs chunk", at)
 
 
 def take_exif(block: bytes, where: str, offset: int, parts: Parts) -> None:
@@ -164,10 +159,8 @@ def take_exif(block: bytes, where: str, offset: int, parts: Parts) -> None:
     if block.startswith(b"Exif\0\0"):
         block, offset = block[6:], offset + 6
     tiff = exif.parse(block, where, offset)
-    parts.facts.append(Fact("exif.block", len(block), where, offset))
-    parts.facts += tiff.facts
-    parts.problems += tiff.problems
-    parts.thumbnails += tiff.thumbnails
+    parts.fact("exif.block", len(block), where, offset)
+    parts.take(tiff.facts, tiff.problems, tiff.thumbnails)
 
 
 def _text(chunk: Chunk, parts: Parts) -> None:
@@ -199,17 +192,14 @@ def _text(chunk: Chunk, parts: Parts) -> None:
         else:
             facts, problems = xmp.parse(raw, f"{where}, compressed", None)
             facts, problems = at_block(facts, at), at_block(problems, at)
-        parts.facts += facts
-        parts.problems += problems
+        parts.take(facts, problems)
         return
     if keyword.startswith("Raw profile type "):
         inside = Parts()
         if _raw_profile(keyword[17:], text, f"{where}, coded", at, inside):
-            parts.facts += at_block(inside.facts, at)
-            parts.problems += at_block(inside.problems, at)
-            parts.thumbnails += inside.thumbnails
+            parts.take(at_block(inside.facts, at), at_block(inside.problems, at), inside.thumbnails)
             return
-    parts.facts.append(Fact(f"png.text.{keyword}", text, where, at))
+    parts.fact(f"png.text.{keyword}", text, where, at)
 
 
 def _raw_profile(kind_name: str, text: str, where: str, at: int, parts: Parts) -> bool:
@@ -218,26 +208,19 @@ def _raw_profile(kind_name: str, text: str, where: str, at: int, parts: Parts) -
     try:
         raw = bytes.fromhex("".join(fields[2].split())) if len(fields) == 3 else b""
     except ValueError:
-        parts.problems.append(Problem("A raw profile is not hexadecimal.", where, at))
+        parts.problem("A raw profile is not hexadecimal.", where, at)
         return True
     if kind_name in ("exif", "APP1") and raw.startswith(b"Exif\0\0"):
         take_exif(raw[6:], where, at, parts)
     elif kind_name == "xmp" or (kind_name == "APP1" and b"<x:xmpmeta" in raw):
-        facts, problems = xmp.parse(raw, where, at)
-        parts.facts += facts
-        parts.problems += problems
+        parts.take(*xmp.parse(raw, where, at))
     elif kind_name in ("8bim", "iptc", "psd"):
-        facts, problems, thumbnails = (
-            iptc.photoshop(raw, where, at) if raw[:4] == b"8BIM" else (iptc.iim(raw, where, at), [], [])
-        )
-        parts.facts += facts
-        parts.problems += problems
-        parts.thumbnails += thumbnails
+        parts.take(*(iptc.photoshop(raw, where, at) if raw[:4] == b"8BIM" else (iptc.iim(raw, where, at), [], [])))
     elif kind_name in ("icc", "icm"):
         parts.facts += icc.parse(raw, where, at)
     else:
         return False
-    parts.facts.append(Fact("png.raw_profile", kind_name, where, at))
+    parts.fact("png.raw_profile", kind_name, where, at)
     return True
 
 

@@ -69,20 +69,18 @@ def read(path: str, format: str) -> Facts:
         walkers[format](data, parts)
     except Exception as error:
         message = f"The structure cannot be followed to its end ({type(error).__name__}: {str(error)[:120]})."
-        parts.problems.append(Problem(message, "file", 0))
+        parts.problem(message, "file", 0)
     try:
         parts.facts += c2pa.read(file, format)
     except Exception as error:
-        parts.facts.append(Fact("c2pa.unreadable", f"{type(error).__name__}: {str(error)[:200]}", "C2PA"))
-    facts, problems = _decoded(data, format, parts)
-    parts.facts += facts
-    parts.problems += problems
+        parts.fact("c2pa.unreadable", f"{type(error).__name__}: {str(error)[:200]}", "C2PA")
+    parts.take(*_decoded(data, format, parts))
     _maker_notes(data, format, parts)
     values = {f.key for f in parts.facts}
     for source, key in DEVICE_KEYS:
         if source in values and key not in values:
             fact = next(f for f in parts.facts if f.key == source)
-            parts.facts.append(Fact(key, str(fact.value), fact.where, fact.offset))
+            parts.fact(key, str(fact.value), fact.where, fact.offset)
     pictures = {name: raw for name, raw, _ in parts.thumbnails[:MAX_PICTURES]}
     parts.facts += [Fact("embedded.picture", {"name": n, "size": len(r)}, n, at) for n, r, at in parts.thumbnails]
     return Facts("image", format, tuple(parts.facts), tuple(parts.problems), tuple(parts.nodes), pictures)
@@ -91,21 +89,14 @@ def read(path: str, format: str) -> Facts:
 def tiff(data: bytes, parts: Parts) -> Parts:
     """Walk a TIFF file into ``parts``: its directories, and the XMP, IPTC and Photoshop blocks that they point to."""
     own = exif.parse(data, "TIFF", 0, is_file=True)
-    parts.facts += own.facts
-    parts.problems += own.problems
+    parts.take(own.facts, own.problems, own.thumbnails)
     parts.nodes += own.nodes
-    parts.thumbnails += own.thumbnails
     for name, block, offset in own.blocks:
         parts.nodes.append(Node(f"{name} block", offset, len(block)))
         if name == "xmp":
-            facts, problems = xmp.parse(block, "TIFF tag 0x02BC", offset)
-            parts.facts += facts
-            parts.problems += problems
+            parts.take(*xmp.parse(block, "TIFF tag 0x02BC", offset))
         elif name == "photoshop":
-            facts, problems, thumbnails = iptc.photoshop(block, "TIFF tag 0x8649", offset)
-            parts.facts += facts
-            parts.problems += problems
-            parts.thumbnails += thumbnails
+            parts.take(*iptc.photoshop(block, "TIFF tag 0x8649", offset))
         elif name == "iptc":
             parts.facts += iptc.iim(block, "TIFF tag 0x83BB", offset)
     _strips(parts)
@@ -120,7 +111,7 @@ def _strips(parts: Parts) -> None:
         )
         and not any(f.key.startswith("exif.IFD0.SubIFD") for f in parts.facts)
     ):
-        parts.problems.append(Problem("The first directory names no image data (strips or tiles).", "TIFF IFD0", 0))
+        parts.problem("The first directory names no image data (strips or tiles).", "TIFF IFD0", 0)
 
 
 def _is_cut(parts: Parts) -> bool:
@@ -276,6 +267,6 @@ def _maker_notes(data: bytes, format: str, parts: Parts) -> None:
             and value != "0"
             and name.rsplit(" ", 1)[-1] in ("SerialNumber", "InternalSerialNumber", "CameraSerialNumber")
         ):
-            parts.facts.append(Fact("device.serial", value[:80], f"EXIF maker note, {name.removeprefix('MakerNote ')}"))
+            parts.fact("device.serial", value[:80], f"EXIF maker note, {name.removeprefix('MakerNote ')}")
         elif name.endswith(("FirmwareVersion", "ImageType", "OwnerName")) and value:
-            parts.facts.append(Fact(f"makernote.{name.rsplit(' ', 1)[-1]}", value[:120], f"EXIF maker note, {name}"))
+            parts.fact(f"makernote.{name.rsplit(' ', 1)[-1]}", value[:120], f"EXIF maker note, {name}")

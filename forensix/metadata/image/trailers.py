@@ -4,7 +4,7 @@ import re
 import struct
 from typing import Any
 
-from forensix.metadata.facts import Fact, Node
+from forensix.metadata.facts import Node
 from forensix.metadata.image.parts import Parts
 
 KINDS = (
@@ -59,7 +59,7 @@ def read(data: bytes, parts: Parts) -> None:
     is_filled = len(stripped) < len(rest) // 20 or rest.count(b"\0") > 0.98 * len(rest)
     if is_filled and kind(stripped) == UNKNOWN:
         parts.nodes.append(Node("padding", start, len(rest)))
-        parts.facts.append(Fact("jpeg.padding", len(rest), "after EOI", start))
+        parts.fact("jpeg.padding", len(rest), "after EOI", start)
     else:
         parts.nodes.append(Node("data after the end", start, len(rest), rest[:16].hex(" ")))
         what = kind(stripped)
@@ -72,14 +72,12 @@ def read(data: bytes, parts: Parts) -> None:
             if n_colours > GREY:
                 # Grey ones are mostly maps of depth, which show no picture to compare.
                 parts.thumbnails.append((FOUND, rest[at : rest.rfind(EOI) + 2], start + at))
-        parts.facts.append(
-            Fact(
-                "file.trailer",
-                {"size": len(rest), "head": rest[:16].hex(" "), "kind": what},
-                "after EOI" if start == parts.end else "after the last picture of the index",
-                start,
-            )
-        )
+        tell(rest, what, "after EOI" if start == parts.end else "after the last picture of the index", start, parts)
+
+
+def tell(rest: bytes, what: str, where: str, at: int, parts: Parts) -> None:
+    """Add the fact of what follows the end of a picture."""
+    parts.fact("file.trailer", {"size": len(rest), "head": rest[:16].hex(" "), "kind": what}, where, at)
 
 
 def _edit_record(rest: bytes, start: int, parts: Parts) -> None:
@@ -87,7 +85,7 @@ def _edit_record(rest: bytes, start: int, parts: Parts) -> None:
     at = rest.find(b"PhotoEditor_Re_Edit_Data")
     if at >= 0:
         text = rest[at + 24 : at + 4096].decode("utf-8", "replace")
-        parts.facts.append(Fact("samsung.edit", text, "Samsung trailer, PhotoEditor_Re_Edit_Data", start + at))
+        parts.fact("samsung.edit", text, "Samsung trailer, PhotoEditor_Re_Edit_Data", start + at)
 
 
 def _picture(data: bytes) -> tuple[int, int, int, int] | None:
