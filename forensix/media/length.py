@@ -17,8 +17,9 @@ from typing import Any
 
 import av
 
-from forensix.media import sniff
 from forensix.media.played import begins_s
+from forensix.media.signatures import after_tags
+from forensix.media.sniff import read_head
 
 _HEADER = re.compile(rb"(?:Xing|Info)...[\x03\x07\x0b\x0f]....(....)|VBRI......(....)", re.DOTALL)
 _SEARCHED_BYTES = 1024
@@ -111,8 +112,8 @@ def _says_length(source: dict[str, str]) -> bool:
     if source["slug"] != "mp3":
         return source["slug"] != "aac" and not _is_joined(source)
     with open(source["path"], "rb") as file:
-        head, n_bytes = sniff.read_head(file), os.fstat(file.fileno()).st_size
-    start = sniff.after_tags(head)
+        head, n_bytes = read_head(file), os.fstat(file.fileno()).st_size
+    start = after_tags(head)
     header = _HEADER.search(head, start, start + _SEARCHED_BYTES)
     if header is None:
         return False

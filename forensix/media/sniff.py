@@ -1,7 +1,6 @@
 """Which format is this? Decided by the first bytes, never by the name.
 
-Only fixed positions and a few lengths are read here; everything that takes parsing happens in the sandbox. Raw PCM has
-no signature at all: it alone is believed by its name.
+Raw PCM has no signature at all: it alone is believed by its name.
 
 A name never makes a file what it says. But where the bytes are nothing that is known, neither media nor text nor
 another format, a name such as ``talk.mp3`` is a claim that the content fails, and that can be examined: the file is
@@ -18,6 +17,7 @@ from pathlib import PurePath
 
 from forensix.errors import BrokenMedia, InputNotFound, UnsupportedMedia
 from forensix.media import foreign
+from forensix.media.signatures import after_tags, by_signature
 
 HEAD_BYTES = 64 * 1024
 
@@ -28,16 +28,7 @@ AUDIO_FORMATS = ("wav", "mp3", "m4a", "ogg", "aac", "flac", "pcm")
 
 _SOUND_ONLY = ("wav", "mp3", "aac", "flac", "pcm")
 _READABLE = f"{' '.join(IMAGE_FORMATS)}, {' '.join(STREAM_FORMATS)}, {' '.join(AUDIO_FORMATS)} and pdf"
-_FTYP = {b"qt  ": "mov", b"M4V ": "m4v", b"M4VH": "m4v", b"M4VP": "m4v", b"M4A ": "m4a", b"M4B ": "m4a", b"M4P ": "m4a"}
-_HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"}
-_QUICKTIME_BOXES = {b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"}
-_BITRATES = {
-    1: (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
-    2: (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
-}
-"""MPEG audio layer III in kbit/s, for MPEG-1 and for MPEG-2 and 2.5."""
 _PDF_PARTS = re.compile(rb"\d+ \d+ obj\b|\bendobj\b|\bstartxref\b|%%EOF")
-_RATES_HZ = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
 
 MIME = {
     "jpeg": "image/jpeg",
@@ -88,22 +79,7 @@ EXTENSIONS = {
 
 SPECIAL_EXTENSIONS = {
     "tiff": {
-        "3fr",
-        "arw",
-        "cr2",
-        "dcr",
-        "erf",
-        "fff",
-        "gpr",
-        "iiq",
-        "kdc",
-        "mos",
-        "nef",
-        "nrw",
-        "pef",
-        "sr2",
-        "srf",
-        "srw",
+        "3fr", "arw", "cr2", "dcr", "erf", "fff", "gpr", "iiq", "kdc", "mos", "nef", "nrw", "pef", "sr2", "srf", "srw"
     },
     "jpeg": {"thm", "insp"},
     "mp4": {"lrv", "insv", "f4v", "3ga"},
@@ -113,7 +89,7 @@ SPECIAL_EXTENSIONS = {
     "wav": {"bwf", "rf64"},
     "webm": {"weba"},
     "pdf": {"ai"},
-}
+}  # fmt: skip
 """Extensions that devices and programs give files of a format that they use in a way of their own: raw files, previews,
 ringtones, voice memos, sound for broadcast, drawings."""
 
@@ -201,7 +177,7 @@ def sniff(head: bytes, name: str) -> FileFormat:
     label = shorten(name)
     if not head:
         raise BrokenMedia(f"{label} is empty: it has 0 bytes")
-    slug = _by_signature(head)
+    slug = by_signature(head)
     extension = PurePath(name).suffix.lower().lstrip(".")
     if slug is None and extension == "pcm" and not foreign.is_text(head):
         slug = "pcm"
@@ -237,106 +213,3 @@ def shorten(name: str, length: int = 80) -> str:
     """Return a name fit for a sentence: printable, and cut in the middle when long."""
     clean = "".join(c if c.isprintable() else "?" for c in name) or "the input"
     return clean if len(clean) <= length else f"{clean[: length - 20]}...{clean[-17:]}"
-
-
-def _by_signature(head: bytes) -> str | None:
-    if head.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if head[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
-        return "tiff"
-    if head[:6] in (b"GIF87a", b"GIF89a"):
-        return "gif"
-    if head[:4] in (b"RIFF", b"RF64", b"BW64"):
-        return {b"WEBP": "webp", b"AVI ": "avi", b"AVIX": "avi", b"WAVE": "wav"}.get(head[8:12])
-    if head.startswith(b"OggS"):
-        return "ogg"
-    if head.startswith(b"FLV\x01"):
-        return "flv"
-    if head.startswith(b"\x1a\x45\xdf\xa3"):
-        # The document type is text inside the first element; ffmpeg reads both with one demuxer.
-        return "webm" if b"webm" in head[:64] else "mkv"
-    if head[4:8] == b"ftyp":
-        return _by_brand(head)
-    if head[4:8] in _QUICKTIME_BOXES:
-        return "mov"
-    if foreign.is_foreign(head):
-        return None
-    if b"%PDF-" in head[:1024]:
-        return "pdf"
-    return _by_frames(head)
-
-
-def _by_brand(head: bytes) -> str | None:
-    end = min(int.from_bytes(head[:4], "big"), len(head), 256)
-    major = head[8:12]
-    if major in _FTYP:
-        return _FTYP[major]
-    if major in _HEIF_BRANDS:
-        return "heif"
-    if major[:2] == b"3g":
-        return "3gp"
-    if major in (b"crx ", b"jp2 ", b"jpx ", b"jxl "):
-        return None
-    compatible = {head[i : i + 4] for i in range(16, end - 3, 4)}
-    return "m4a" if b"M4A " in compatible and b"mp42" not in compatible else "mp4"
-
-
-def _by_frames(head: bytes) -> str | None:
-    """Recognise flac, mp3 and aac, with or without an ID3 tag before them."""
-    at = after_tags(head)
-    tagged = at > 0
-    if head[at : at + 4] == b"fLaC":
-        return "flac"
-    if head[at : at + 4] == b"ADIF":
-        return "aac"
-    if tagged and at >= len(head) - 4:
-        # A large cover picture: what follows lies beyond the head.
-        return "mp3"
-    start = at
-    while start < len(head) and head[start] == 0:
-        start += 1
-    for offset in range(start, min(start + 2048, len(head) - 6)):
-        if head[offset] == 0xFF:
-            for slug, length in (("aac", _adts_length), ("mp3", _mp3_length)):
-                step = length(head, offset)
-                # One header may be chance; the next frame must start where this one ends.
-                if step and (offset + step == len(head) or length(head, offset + step)):
-                    return slug
-    return "mp3" if tagged else None
-
-
-def after_tags(head: bytes) -> int:
-    """Return where the ID3 tags that sound may begin with end, which can be beyond the head."""
-    at = 0
-    while head[at : at + 3] == b"ID3" and len(head) >= at + 10:
-        at += 10 + synchsafe(head[at + 6 : at + 10])
-    return at
-
-
-def synchsafe(raw: bytes) -> int:
-    """Return the number that bytes of seven bits each stand for."""
-    value = 0
-    for byte in raw:
-        value = value << 7 | byte & 0x7F
-    return value
-
-
-def _adts_length(head: bytes, at: int) -> int:
-    h = head[at : at + 7]
-    if len(h) < 7 or h[0] != 0xFF or h[1] & 0xF6 != 0xF0 or (h[2] >> 2) & 0xF > 12:
-        return 0
-    length = (h[3] & 3) << 11 | h[4] << 3 | h[5] >> 5
-    return length if length >= 7 else 0
-
-
-def _mp3_length(head: bytes, at: int) -> int:
-    h = head[at : at + 4]
-    if len(h) < 4 or h[0] != 0xFF or h[1] & 0xE0 != 0xE0 or (h[1] >> 1) & 3 != 1:
-        return 0
-    version, rate, bits = (h[1] >> 3) & 3, (h[2] >> 2) & 3, h[2] >> 4
-    if version == 1 or rate == 3 or bits in (0, 15):
-        return 0
-    kbit = _BITRATES[1 if version == 3 else 2][bits - 1]
-    return (144 if version == 3 else 72) * kbit * 1000 // _RATES_HZ[version][rate] + (h[2] >> 1 & 1)

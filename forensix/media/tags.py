@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.media import sniff
+from forensix.media.signatures import after_tags, synchsafe
 
 MOST = 10_000
 """Tags up to which a file is opened; no recording that is in use has so many."""
@@ -38,7 +38,7 @@ def are_too_many(data: Any) -> bool:
     Those are Vorbis comments in FLAC and Ogg, user data of MP4, ``LIST INFO`` of RIFF, tags of Matroska and scripts of
     FLV.
     """
-    start = at = sniff.after_tags(data)
+    start = at = after_tags(data)
     n = _id3_frames(data, start) + _ape_items(data)
     mark = bytes(data[at : at + 4])
     if mark == b"fLaC":
@@ -66,13 +66,13 @@ def _id3_frames(data: Any, stop: int) -> int:
     """Return how many frames the ID3v2 tags before an offset hold; counting ends where they are too many."""
     at = n = 0
     while at + 10 <= stop and n <= MOST:
-        major, end = data[at + 3], at + sniff.after_tags(bytes(data[at : at + 10]))
+        major, end = data[at + 3], at + after_tags(bytes(data[at : at + 10]))
         width = 3 if major == 2 else 4
         at += 10
         while at + 2 * width <= min(end, len(data)) and data[at] and n <= MOST:
             size = bytes(data[at + width : at + 2 * width])
             at += 2 * width + (0 if major == 2 else 2)
-            at += sniff.synchsafe(size) if major == 4 else int.from_bytes(size, "big")
+            at += synchsafe(size) if major == 4 else int.from_bytes(size, "big")
             n += 1
         at = end
     return n

@@ -8,7 +8,7 @@ M. Nilsson, "ID3 tag version 2.3.0" and "2.4.0"; id3.org.
 import re
 from typing import Any
 
-from forensix.media.sniff import synchsafe
+from forensix.media.signatures import synchsafe
 from forensix.media.tags import MOST
 from forensix.metadata.av.collector import FactCollector, text
 

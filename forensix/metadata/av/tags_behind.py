@@ -7,7 +7,7 @@ id3.org, "ID3v1", "ID3 tag version 2.4.0" (footer), "Lyrics3 Tag v2.00"; hydroge
 
 from typing import Any
 
-from forensix.media.sniff import synchsafe
+from forensix.media.signatures import synchsafe
 from forensix.media.tags import MOST
 from forensix.metadata.av import id3
 from forensix.metadata.av.collector import FactCollector, text
