@@ -22,7 +22,7 @@ from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.flac_checksum import SHORTENED
 from forensix.metadata.av.id3 import BEHIND, INSIDE
 from forensix.metadata.av.sound_copies import Copies
-from forensix.metadata.av.streams import DEMUXERS
+from forensix.metadata.av.streams import DEMUXERS, open_as
 
 LOSSLESS = ("pcm_s", "pcm_u", "pcm_f", "flac", "alac", "mp4als", "wavpack")
 """How the names of their codecs begin; the companded samples of telephony (A-law, mu-law) are not among them."""
@@ -117,9 +117,8 @@ def decoded(path: str, demuxer: str, damage: Damage, sound: Sound) -> Iterator[n
 
     Without samples nothing decodes; what cannot be decoded is counted in ``damage``.
     """
-    options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
-        with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
+        with open_as(demuxer, path) as opened:
             if not decodable(opened.streams.audio):
                 return
             for samples in resampled(_timed(opened, damage, sound), "fltp"):

@@ -20,6 +20,8 @@ CONTAINERS = frozenset([
 ])  # fmt: skip
 EPOCH_1904 = datetime(1904, 1, 1, tzinfo=UTC)
 BOXES = 20_000
+UNKNOWN = (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
+"""Lengths of what is still being written."""
 NO_TIME = "A header says that a second has 0 units of time, so no time that is counted in them means anything."
 
 
@@ -140,39 +142,36 @@ def _ftyp(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
     facts.fact("container.brands", brands, where, body + 8)
 
 
-def _times(data: Any, body: int) -> tuple[int, int, int]:
-    """Return creation, modification, and the offset behind them."""
-    if data[body] == 1:
-        creation, change = struct.unpack_from(">QQ", data, body + 4)
-        return creation, change, body + 20
-    creation, change = struct.unpack_from(">II", data, body + 4)
-    return creation, change, body + 12
+def _dated(key: str, data: Any, body: int, where: str, facts: FactCollector) -> tuple[int, bool]:
+    """Note the dates that a header begins with; return the offset behind them, and whether its numbers are wide."""
+    is_wide = data[body] == 1
+    created, modified = struct.unpack_from(">QQ" if is_wide else ">II", data, body + 4)
+    facts.fact(f"{key}.created", moment(created), where, body + 4)
+    facts.fact(f"{key}.modified", moment(modified), where, body + (12 if is_wide else 8))
+    return body + (20 if is_wide else 12), is_wide
+
+
+def _lasting(key: str, length: int, scale: int, where: str, at: int, facts: FactCollector) -> None:
+    if scale and length not in UNKNOWN:
+        facts.fact(f"{key}.duration_s", round(length / scale, 3), where, at)
 
 
 def _mvhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
-    creation, change, at = _times(data, body)
-    facts.fact("container.movie.created", moment(creation), where, body + 4)
-    facts.fact("container.movie.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
-    scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
+    at, is_wide = _dated("container.movie", data, body, where, facts)
+    scale, length = struct.unpack_from(">IQ" if is_wide else ">II", data, at)
     state["scale"] = scale
     if not scale:
         facts.problem(NO_TIME, where, at)
-    if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
-        facts.fact("container.movie.duration_s", round(length / scale, 3), where, at)
+    _lasting("container.movie", length, scale, where, at, facts)
 
 
 def _tkhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
-    creation, change, at = _times(data, body)
     key = f"container.track.{state['track']}"
-    facts.fact(f"{key}.created", moment(creation), where, body + 4)
-    facts.fact(f"{key}.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
-    identifier = struct.unpack_from(">I", data, at)[0]
-    facts.fact(f"{key}.id", identifier, where, at)
-    length_at = at + 8
-    length = struct.unpack_from(">Q" if data[body] == 1 else ">I", data, length_at)[0]
-    if state.get("scale") and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
-        facts.fact(f"{key}.duration_s", round(length / state["scale"], 3), where, length_at)
-    matrix_at = length_at + (8 if data[body] == 1 else 4) + 16
+    at, is_wide = _dated(key, data, body, where, facts)
+    facts.fact(f"{key}.id", struct.unpack_from(">I", data, at)[0], where, at)
+    length = struct.unpack_from(">Q" if is_wide else ">I", data, at + 8)[0]
+    _lasting(key, length, state.get("scale", 0), where, at + 8, facts)
+    matrix_at = at + 24 + (8 if is_wide else 4)
     a, b = struct.unpack_from(">ii", data, matrix_at)
     turn = {(1, 0): 0, (0, 1): 90, (-1, 0): 180, (0, -1): 270}.get(((a > 0) - (a < 0), (b > 0) - (b < 0)))
     width, height = struct.unpack_from(">II", data, matrix_at + 36)
@@ -183,16 +182,13 @@ def _tkhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
 
 
 def _mdhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
-    creation, change, at = _times(data, body)
     key = f"container.media.{state['track']}"
-    facts.fact(f"{key}.created", moment(creation), where, body + 4)
-    facts.fact(f"{key}.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
-    scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
+    at, is_wide = _dated(key, data, body, where, facts)
+    scale, length = struct.unpack_from(">IQ" if is_wide else ">II", data, at)
     if not scale:
         facts.problem(NO_TIME, where, at)
     facts.fact(f"{key}.timescale", scale, where, at)
-    if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
-        facts.fact(f"{key}.duration_s", round(length / scale, 3), where, at)
+    _lasting(key, length, scale, where, at, facts)
 
 
 def _hdlr(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ import av
 
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames
+from forensix.metadata.av.streams import open_as
 
 SHORTENED = "flac.duration_s"
 """Where the problem is told that a FLAC file holds less sound than it says."""
@@ -34,10 +35,9 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     # Of files that were joined, it is the checksum of the first.
     if facts.get("container.again") or (facts.get("flac.duration_s") or LONGEST_S) >= LONGEST_S:
         return
-    options = {"protocol_whitelist": "file", "format_whitelist": "flac"}
     sum_, damage = hashlib.md5(usedforsecurity=False), Damage()
     try:
-        with av.open(path, format="flac", options=options, metadata_errors="replace") as opened:
+        with open_as("flac", path) as opened:
             for packet in opened.demux(opened.streams.audio[0]):
                 for frame in frames(packet, damage):
                     sum_.update(_packed(frame, audio["bits"]))
@@ -63,10 +63,9 @@ def behind(path: str, container: str, data: Any, facts: FactCollector) -> None:
     audio = facts.get("flac.audio")
     if container != "flac" or not isinstance(audio, dict) or not audio.get("block"):
         return
-    options = {"protocol_whitelist": "file", "format_whitelist": "flac"}
     last, n = None, 0
     try:
-        with av.open(path, format="flac", options=options, metadata_errors="replace") as opened:
+        with open_as("flac", path) as opened:
             extradata = opened.streams.audio[0].codec_context.extradata
             for packet in opened.demux(opened.streams.audio[0]):
                 last, n = (packet.pos, packet.size) if packet.size else last, n + 1

@@ -53,6 +53,12 @@ DEMUXERS = {
 """The one demuxer that each container is opened with: a playlist inside it is never followed."""
 
 
+def open_as(demuxer: str, path: str) -> Any:
+    """Open a file with one demuxer, which reaches nothing but files."""
+    options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
+    return av.open(path, format=demuxer, options=options, metadata_errors="replace")
+
+
 def marks(data: Any, facts: FactCollector) -> None:
     """Find the names that encoders leave inside the stream (``stream.encoder``), each once with its settings.
 
@@ -90,9 +96,8 @@ def packets(path: str, container: str, facts: FactCollector) -> None:
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
-    options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
-        with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
+        with open_as(demuxer, path) as opened:
             _streams(opened, container, facts)
     except (av.FFmpegError, OSError, ValueError, EOFError) as error:
         if facts.get("container.header_alone"):

@@ -19,7 +19,7 @@ from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av import video_groups
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
-from forensix.metadata.av.streams import DEMUXERS
+from forensix.metadata.av.streams import DEMUXERS, open_as
 
 PIXELS = 300_000_000
 FRAMES = 1500
@@ -122,9 +122,8 @@ def _frames(
     times: list[float] = []
     before: np.ndarray | None = None
     pixels = 0
-    options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
-        with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
+        with open_as(demuxer, path) as opened:
             streams = decodable(opened.streams.video)
             if not streams:
                 return sums, motions, times, sizes, kinds, shapes
