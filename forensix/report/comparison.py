@@ -4,9 +4,8 @@ Claims are the same where severity and claim are; facts are compared by their na
 file more than once counts as all of its values.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forensix.report.claims import cut, facts_with_claims, numbered, said
 from forensix.report.sections import Section, sections
@@ -77,17 +76,14 @@ def _joined(a: dict[str, str], b: dict[str, str]) -> tuple[tuple[str, str, str],
 
 
 def _claims(first: "Report", second: "Report") -> tuple[tuple[str, str, str], ...]:
-    a, b = ([(severity, claim.claim) for severity, claim in _claim_rows(report)] for report in (first, second))
+    a, b = (
+        [(s, claim.claim) for outcome in report.outcomes.values() for _, s, claim in numbered(outcome.result)]
+        for report in (first, second)
+    )
     claims = dict.fromkeys((*a, *b))
     whose = {row: "both" if row in a and row in b else "first" if row in a else "second" for row in claims}
     ordered = sorted(claims, key=lambda row: SEVERITIES.index(row[0]))
     return tuple((severity, claim, whose[severity, claim]) for severity, claim in ordered)
-
-
-def _claim_rows(report: "Report") -> Iterable[tuple[str, Any]]:
-    for outcome in report.outcomes.values():
-        for _, severity, claim in numbered(outcome.result):
-            yield severity, claim
 
 
 def _facts(report: "Report") -> dict[str, str]:
