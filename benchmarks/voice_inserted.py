@@ -33,7 +33,7 @@ from forensix.models import load_component
 from forensix.tasks.verdicts import class_of, is_inconclusive, pooled, threshold_of
 from forensix.training.sources import Repositories, read_list
 from forensix.training.voice.measure import CLEAN, CONDITIONS, degraded
-from forensix.training.voice.mixtures import Clip, Conditions, clip_of, insert, mix
+from forensix.training.voice.mixtures import Clip, Conditions, Samples, clip_of, mix
 from forensix.training.voice.real_voices import read_samples
 from forensix.voice.phrases import inserted, phrases
 from forensix.voice.speakers import diarise
@@ -56,6 +56,21 @@ class Speech:
 
     real: Mapping[str, Sequence[Clip]]
     fake: Mapping[str, Sequence[Clip]]
+
+
+def insert(around: Sequence[Clip], piece: Clip, *, after: int) -> tuple[Samples, Segment]:
+    """Put a piece after the first ``after`` clips of a speaker; return the recording and where the piece lies."""
+    pause = np.zeros(round(0.3 * RATE_HZ), np.float32)
+    parts: list[Samples] = [pause]
+    for i, clip in enumerate(around):
+        if i == after:
+            start = sum(map(len, parts))
+            parts += [piece.samples, pause]
+        parts += [clip.samples, pause]
+    if after >= len(around):
+        start = sum(map(len, parts))
+        parts += [piece.samples, pause]
+    return np.concatenate(parts), Segment(start / RATE_HZ, (start + len(piece.samples)) / RATE_HZ)
 
 
 def of_corpora(corpora: Path) -> Speech:

@@ -136,6 +136,18 @@ def fit(
     return step
 
 
+def learning(network: nn.Module) -> nn.Module:
+    """Put a network into the mode that it learns in, with the normalisation that it came with.
+
+    The statistics of a few files would be worse.
+    """
+    network.train()
+    for module in network.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.eval()
+    return network
+
+
 def _finite(value: float, step: int, checkpoint: Path | None) -> float:
     if math.isfinite(value):
         return value

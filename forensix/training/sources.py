@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from forensix.errors import InputNotFound, UsageError
+from forensix.models import TrainingSource
 
 MADE_BY = ("generator", "system", "tool")
 NEEDED = ("split", "repo", "ref", "path", "label")
@@ -49,6 +50,13 @@ def read_list(path: str | Path, *, split: str | None = None) -> pd.DataFrame:
     table = table[~table["blob"].isin(labels.index[labels > 1])]
     table = table[~(table["blob"].duplicated() & (table["blob"] != ""))]
     return (table if split is None else table[table["split"] == split]).reset_index(drop=True)
+
+
+def counted(table: pd.DataFrame) -> tuple[TrainingSource, ...]:
+    """Return what a card says of the rows that were learnt from, with ``repo``, ``label`` and ``licence``."""
+    counts = table.groupby(["repo", "label", "licence"], dropna=False).size().reset_index(name="n")
+    rows = counts.rename(columns={"repo": "source"}).to_dict("records")
+    return tuple(TrainingSource.model_validate(row) for row in rows)
 
 
 @dataclass

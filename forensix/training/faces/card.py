@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from forensix.calibration import Calibration, fit_platt, sigmoid
 from forensix.faces.align import ALIGNED_PX
-from forensix.models import Measurement, ModelCard, Output, Parts, TrainingSource
+from forensix.models import Measurement, ModelCard, Output, Parts
 from forensix.models.architectures.faces import VARIANT
 from forensix.training.backbone import origin_of
 from forensix.training.bands import AS_IT_IS, VIDEO, with_band
@@ -17,6 +17,7 @@ from forensix.training.faces.clips import noted, recorded_gaps
 from forensix.training.faces.features import AS_IS, CONTRASTED, RETOUCHED, SMOOTHED
 from forensix.training.faces.fit import POOLING, WINDOW_SHARE, HeldOut, Rows, file_weights
 from forensix.training.faces.steadiness import Steady
+from forensix.training.sources import counted
 
 ABOUT = "training faces of {n} repositories, each scored without its repository and maker, on which the bounds were set"
 LOOKS = (
@@ -139,7 +140,7 @@ def make_card(
         detail_gap=recorded_gaps(clips),
         steadiness=steady.rule,
         parts=parts,
-        trained_on=sources_of_card(trained_on),
+        trained_on=counted(trained_on),
         limits=LIMITS,
         licence=LICENCE,
         paper="Tan and Le, EfficientNet: rethinking model scaling for convolutional neural networks, ICML 2019",
@@ -211,10 +212,3 @@ def without_windows(calibration: Calibration, of_crops: Calibration) -> tuple[fl
     """Return slope and intercept that bring the logit of crops alone to where a calibration expects that of both."""
     shift = of_crops.intercept - calibration.intercept
     return round(of_crops.slope / calibration.slope, 4), round(shift / calibration.slope, 4)
-
-
-def sources_of_card(trained_on: pd.DataFrame) -> tuple[TrainingSource, ...]:
-    """Return what a card says of the rows that were learnt from, with ``repo``, ``label`` and ``licence``."""
-    counts = trained_on.groupby(["repo", "label", "licence"]).size().reset_index(name="n")
-    rows = counts.rename(columns={"repo": "source"}).to_dict("records")
-    return tuple(TrainingSource.model_validate(row) for row in rows)

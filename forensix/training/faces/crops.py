@@ -8,7 +8,6 @@ renamed when whole: a run that was cut off goes on where it stopped. What holds 
 import hashlib
 import io
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from forensix.models.inputs import at_least
 from forensix.perturb.image import jpeg
 from forensix.synthetic.crops import middle, resized
 from forensix.training.images.cache import read
+from forensix.training.kept import whole
 from forensix.training.sources import Repositories
 
 RGB = NDArray[np.uint8]
@@ -128,13 +128,11 @@ def load(path: Path) -> FaceCrops | None:
 
 def store(path: Path, crops: FaceCrops | None) -> None:
     """Write a file of the cache."""
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    with partial.open("wb") as file:
+    with whole(path) as file:
         if crops is not None:
             fields = {name: getattr(crops, name) for name in _STORED}
             areas: dict[str, Any] = {f"area{at}": area for at, area in enumerate(crops.areas)}
             np.savez(file, face_px=np.float32(crops.face_px), **fields, **areas)
-    partial.rename(path)
 
 
 def cut_faces(moments: Sequence[RGB], area: tuple[float, float, float, float]) -> FaceCrops | None:

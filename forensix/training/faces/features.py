@@ -30,6 +30,7 @@ from forensix.training.faces.crops import load as load_face
 from forensix.training.images import cache
 from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_window, encode, mirrored, scaled
 from forensix.training.images.features import is_kept
+from forensix.training.kept import whole
 
 AS_IS, DRAWN, ALIKE, RETOUCHED, SMOOTHED, CONTRASTED = range(6)
 """Kinds of views: as they are, drawn at random, and those to measure on: both classes scaled and encoded alike, and
@@ -157,7 +158,7 @@ def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple
                 **{kind: _edited_alike((rgb, area), edit, measuring) for kind, edit in EDITS.items()},
             }.items():
                 share = np.array(around.shape[1::-1]) / np.array(area.shape[1::-1])
-                views.append(np.stack([_upright(small, rgb, points), whole_window(around, face.middles[at] * share)]))
+                views.append(np.stack([upright(small, rgb, points), whole_window(around, face.middles[at] * share)]))
                 kinds.append(kind)
     return np.stack(views), np.array(kinds, np.uint8)
 
@@ -173,7 +174,7 @@ def _drawn(
     """Return crop and window of a moment, edited, scaled (the face to no less than ``least``) and worn at random."""
     scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
     worn = degraded(scaled(edit(rgb, rng), max(scale, least), rng), rng)
-    return np.stack([mirrored(_upright(worn, rgb, points), rng), draw_window(edit(area, rng), rng)])
+    return np.stack([mirrored(upright(worn, rgb, points), rng), draw_window(edit(area, rng), rng)])
 
 
 def _edited_alike(seen: Sequence[RGB], edit: Edit, rng: Rng) -> list[RGB]:
@@ -193,7 +194,8 @@ def own_size(face: FaceCrops, at: int) -> tuple[RGB, NDArray[np.float64]]:
     return np.asarray(Image.fromarray(rgb).resize((side, side), Image.Resampling.BICUBIC)), points * side / STORED_PX
 
 
-def _upright(seen: RGB, rgb: RGB, points: NDArray[np.float64]) -> RGB:
+def upright(seen: RGB, rgb: RGB, points: NDArray[np.float64]) -> RGB:
+    """Return the upright crop of what is seen of a picture, scaled or not; points are in the picture's own pixels."""
     return aligned(seen, points * (np.array(seen.shape[1::-1]) / np.array(rgb.shape[1::-1])))
 
 
@@ -216,10 +218,8 @@ def _compute(paths: Sequence[Path], views: Callable[[int], tuple[RGB, Kinds]], l
         inputs = torch.split(network_input(seen.reshape(-1, *seen.shape[2:]), ALIGNED_PX), AT_ONCE)
         with torch.inference_mode():
             values = np.concatenate([network.statistics(part).numpy() for part in inputs]).astype(np.float16)
-        partial = paths[at].with_suffix(".partial")
-        with partial.open("wb") as stored:
+        with whole(paths[at]) as stored:
             np.savez(stored, stats=values.reshape(*seen.shape[:2], N_STATISTICS), kinds=kinds)
-        partial.replace(paths[at])
         if done % 200 == 0:
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
 

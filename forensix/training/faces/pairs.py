@@ -1,6 +1,5 @@
 """Recorded faces in memory, and each beside itself with a part put in (`blends`)."""
 
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from forensix.demo.swap import to_uint8
-from forensix.faces.align import ALIGNED_PX, TEMPLATE, aligned, similarity
+from forensix.faces.align import ALIGNED_PX, TEMPLATE, similarity
 from forensix.models.architectures.face_regions import CELL_PX
 from forensix.perturb.image import jpeg
 from forensix.training.faces.blends import Rng, Seen, processed, put_in
 from forensix.training.faces.crops import rows_with_faces
 from forensix.training.faces.degrade import degrade, key_frame
-from forensix.training.faces.features import LEAST_FACE_PX, own_size
+from forensix.training.faces.features import LEAST_FACE_PX, own_size, upright
 from forensix.training.faces.regenerated import Autoencoder
 from forensix.training.images.crops import scaled
 
@@ -157,9 +156,7 @@ def _kept(
         moments = []
         for at in np.unique(np.linspace(0, len(face) - 1, most).round().astype(int)):
             rgb, points = own_size(face, int(at))
-            stored = io.BytesIO()
-            Image.fromarray(rgb).save(stored, "JPEG", quality=how[0], subsampling=how[1])
-            moments.append((np.asarray(Image.open(stored).convert("RGB")), points.astype(np.float64)))
+            moments.append((jpeg(rgb, *how), points.astype(np.float64)))
         yield moments
 
 
@@ -174,10 +171,10 @@ def _regenerated(rgb: RGB, points: NDArray[np.float64], autoencoder: Autoencoder
 def _pose(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the landmarks as they lie once they are turned upright, less where they lie on average, (5, 2)."""
     matrix = np.vstack([similarity(points), [0, 0, 1]])
-    upright = np.column_stack([points, np.ones(5)]) @ np.linalg.inv(matrix).T
-    return np.asarray(upright[:, :2] - TEMPLATE)
+    turned = np.column_stack([points, np.ones(5)]) @ np.linalg.inv(matrix).T
+    return np.asarray(turned[:, :2] - TEMPLATE)
 
 
 def _upright(seen: RGB, rgb: RGB, points: NDArray[np.float64], is_mirrored: bool) -> RGB:
-    crop = aligned(seen, points * (np.array(seen.shape[1::-1]) / np.array(rgb.shape[1::-1])))
+    crop = upright(seen, rgb, points)
     return np.ascontiguousarray(crop[:, ::-1]) if is_mirrored else crop

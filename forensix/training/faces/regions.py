@@ -40,7 +40,7 @@ from forensix.training.faces.regions_card import make_card
 from forensix.training.faces.replay import Batch, Replay
 from forensix.training.faces.train import Log, judging_hashes, run_from_shell
 from forensix.training.images.cache import difference_hash, near_any
-from forensix.training.loop import Plan, cosine, fit
+from forensix.training.loop import Plan, cosine, fit, learning
 
 HELD_OUT = (
     "JupyterJones/MyTube_AI_Flask_App",
@@ -127,15 +127,6 @@ def loss_of(network: nn.Module, batch: Batch) -> Tensor:
     of_faces = functional.binary_cross_entropy_with_logits(faces[:, 0], made.float())
     loss: Tensor = CELLS_SHARE * of_cells + of_faces
     return loss
-
-
-def learning(network: nn.Module) -> nn.Module:
-    """Put a network into the mode that it learns in: normalisation stays as it was pretrained."""
-    network.train()
-    for module in network.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.eval()
-    return network
 
 
 @torch.inference_mode()

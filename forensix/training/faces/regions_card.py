@@ -11,10 +11,10 @@ from forensix.models import Measurement, ModelCard, Output
 from forensix.models.architectures.face_regions import VARIANT
 from forensix.training.backbone import origin_of
 from forensix.training.bands import AS_IT_IS, VIDEO, with_band
-from forensix.training.faces.card import sources_of_card
 from forensix.training.faces.clips import paired
 from forensix.training.faces.fit import file_weights
 from forensix.training.faces.regenerated import REPOSITORY
+from forensix.training.sources import counted
 
 PUT_IN = ("faceswap", "lipsync")
 ABOUT = "faces of {n} repositories of the training list that were held out whole"
@@ -71,7 +71,7 @@ def make_card(held: pd.DataFrame, logits: NDArray[np.float64], learnt: pd.DataFr
         output=Output(labels=("part put in",), fake=0),
         calibration=calibration,
         calibrated_on=f"swapped, composed and lip-synced against recorded {about}. {LOOKS}",
-        trained_on=sources_of_card(learnt),
+        trained_on=counted(learnt),
         limits=LIMITS,
         licence=LICENCE,
         paper="Shiohara and Yamasaki, Detecting deepfakes with self-blended images, CVPR 2022",

@@ -6,7 +6,6 @@ what is said of the crops, whatever that is.
 """
 
 import io
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from forensix.models import Steadiness
 from forensix.training.faces.clips import weights
 from forensix.training.faces.crops import LEAST_PX, largest, part
 from forensix.training.images.cache import read
+from forensix.training.kept import whole
 from forensix.training.sources import Repositories
 
 STRENGTH = 0.1
@@ -106,13 +106,13 @@ def held_out(table: pd.DataFrame, values: Rows, folds: NDArray[np.int64]) -> Ste
 def fill_file(rows: pd.DataFrame, data: bytes, folder: Path, log: Callable[[str], None]) -> None:
     """Measure the rows of `crops.items` that are of one video, and keep what was measured in a folder."""
     moments: dict[str, list[NDArray[np.float32]]] = {name: [] for name in rows["name"]}
-    whole = all(area == WHOLE for area in rows["area"])
+    is_whole = all(area == WHOLE for area in rows["area"])
     try:
         with open_media(io.BytesIO(data)) as media:
             duration_s = media.info.duration_s
             apart_s = follow_s(duration_s, sampling_rate_hz(duration_s))
             # A cell of a grid is a video by itself: what an analysis scales down is larger than it.
-            side_px = VIDEO_SIDE_PX if whole else None
+            side_px = VIDEO_SIDE_PX if is_whole else None
             for frame in media.frames(rate_hz=1 / apart_s, max_side_px=side_px, follow_s=apart_s):
                 if frame.following:
                     for name, area in zip(rows["name"], rows["area"], strict=True):
@@ -120,7 +120,8 @@ def fill_file(rows: pd.DataFrame, data: bytes, folder: Path, log: Callable[[str]
     except ForensixError as error:
         log(f"{rows.iloc[0]['repo']} {rows.iloc[0]['path']}: {error}")
     for name, values in moments.items():
-        _store(_path(folder, name), np.array(values, np.float32).reshape(-1, N_VALUES))
+        with whole(_path(folder, name)) as file:
+            np.save(file, np.array(values, np.float32).reshape(-1, N_VALUES))
 
 
 def _measured(frames: list[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
@@ -133,10 +134,3 @@ def _measured(frames: list[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
 
 def _path(folder: Path, name: str) -> Path:
     return folder / f"{name}.npy"
-
-
-def _store(path: Path, values: NDArray[np.float32]) -> None:
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    with partial.open("wb") as file:
-        np.save(file, values)
-    partial.rename(path)

@@ -153,11 +153,6 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     log("done")
 
 
-def main() -> None:
-    """Read the command line and train."""
-    run_from_shell(train, __doc__)
-
-
 def run_from_shell(train: Callable[..., None], about: str | None) -> None:
     """Read the command line that says where lists and files lie, and train."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -178,4 +173,4 @@ def run_from_shell(train: Callable[..., None], about: str | None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_from_shell(train, __doc__)

@@ -6,7 +6,6 @@ Files are written one by one and renamed when whole: a run that was cut off goes
 
 import hashlib
 import io
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from PIL import Image
 
 from forensix.errors import InputNotFound
 from forensix.synthetic.crops import RGB, middle, middle_square, resized
+from forensix.training.kept import whole
 from forensix.training.sources import Repositories
 
 NATIVE_SIDE_PX = 448
@@ -126,12 +126,10 @@ def _views(data: bytes, cells: int) -> Views | None:
 
 
 def _store(path: Path, views: Views | None) -> None:
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    with partial.open("wb") as file:
+    with whole(path) as file:
         if views is not None:
             arrays = {f"native{i}": view for i, view in enumerate(views.native)}
             np.savez(file, square=views.square, large=views.large, hash=np.uint64(views.hash), **arrays)  # type: ignore[arg-type]
-    partial.replace(path)
 
 
 def name(row: Any) -> str:

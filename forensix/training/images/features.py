@@ -23,6 +23,7 @@ from forensix.synthetic.detector import normalised
 from forensix.training.backbone import load_imagenet
 from forensix.training.images import cache, graphics
 from forensix.training.images.crops import alike, draw, draw_part, draw_square, retouched_alike
+from forensix.training.kept import whole
 
 ROUNDS = 2
 """How often crops of a picture are drawn; with one round the folds' pictures were told less well."""
@@ -104,10 +105,8 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
         values = _statistics(network, [crop for of_picture in crops for crop in of_picture])
         first = 0
         for (file, _), of_picture in zip(part, crops, strict=True):
-            partial = (folder / file.name).with_suffix(".partial")
-            with partial.open("wb") as stored:
+            with whole(folder / file.name) as stored:
                 np.savez(stored, stats=values[first : first + len(of_picture)])
-            partial.replace(folder / file.name)
             first += len(of_picture)
         if done % 200 == 0:
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
@@ -154,10 +153,8 @@ def of_graphics(folder: Path, *, seed: int = 0) -> NDArray[np.float16]:
         crops = _crops(views, rng, judged=False)
         values[i, : len(crops)] = _statistics(network, crops)
     folder.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    with partial.open("wb") as stored:
+    with whole(path) as stored:
         np.save(stored, values)
-    partial.replace(path)
     return values
 
 

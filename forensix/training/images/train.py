@@ -47,6 +47,7 @@ from forensix.training.images.fit import (
 )
 from forensix.training.images.lists import Origin, list_pictures
 from forensix.training.said import Said
+from forensix.training.sources import counted
 
 MOST_WINDOWS = 6
 MOST_OF_DOMAIN = 60
@@ -148,19 +149,12 @@ def classifier(head: Head) -> PictureClassifier:
 
 def sources(table: pd.DataFrame) -> tuple[TrainingSource, ...]:
     """Return what the pictures came from, counted."""
-    rows = pd.DataFrame({"source": table.repo, "label": np.where(table.fake, "fake", "real"), "licence": table.licence})
-    counts = rows.groupby(["source", "label", "licence"], dropna=False).size().reset_index(name="n")
-    return tuple(TrainingSource.model_validate(row) for row in counts.to_dict("records"))
+    return counted(table.assign(label=np.where(table.fake, "fake", "real")))
 
 
 def drawn(n: int) -> tuple[TrainingSource, ...]:
     """Return the source of ``n`` graphics."""
     return (TrainingSource(source=images_graphics.__name__, label="real", n=n, licence="Apache-2.0"),) if n else ()
-
-
-def photo_sources(table: pd.DataFrame) -> NDArray[np.str_]:
-    """Return the repository of every picture, by which false alarms are counted."""
-    return np.asarray(table.repo, dtype=str)
 
 
 def calibration_of(prepared: Prepared, held: Said) -> Calibration:
@@ -171,7 +165,7 @@ def calibration_of(prepared: Prepared, held: Said) -> Calibration:
 def detector_card(prepared: Prepared, held: Said, calibration: Calibration, *, seed: int) -> ModelCard:
     """Return the detector's card with what was measured on held-out sources; saving fills in weights and hash."""
     table, fake = prepared.table, prepared.fake
-    scores, names = calibration.score(held.as_is), photo_sources(table)
+    scores, names = calibration.score(held.as_is), np.asarray(table.repo, dtype=str)
     others = {word: getattr(held, condition) for condition, word in CHANGED.items()}
     known = {word: np.isfinite(logits) for word, logits in others.items()}
     changed = {word: calibration.score(logits[known[word]]) for word, logits in others.items()}

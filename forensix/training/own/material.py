@@ -22,6 +22,7 @@ from forensix.labels import LABELS
 from forensix.manifest import Manifest
 from forensix.models.card import MARK_DIGITS
 from forensix.report.words import plural
+from forensix.training.kept import whole
 
 Arrays = tuple[NDArray[Any], ...]
 Read = Callable[[Path, np.random.Generator], Arrays]
@@ -92,7 +93,8 @@ def gather(
         key = hashlib.sha256(f"{form}\n{name}\n{content}".encode()).hexdigest()
         target = folder / f"{key[:32]}.npz"
         if not target.exists():
-            _store(target, _decoded(path, read, int(key[:8], 16)))
+            with whole(target) as file:
+                np.savez(file, *_decoded(path, read, int(key[:8], 16)))
         arrays = _stored(target)
         if arrays[0].dtype.kind == "U":
             refused[name] = str(arrays[0])
@@ -114,17 +116,6 @@ def _decoded(path: Path, read: Read, seed: int) -> Arrays:
         return read(path, np.random.default_rng(seed))
     except InputError as error:
         return (np.array(str(error)),)
-
-
-def _store(target: Path, arrays: Arrays) -> None:
-    partial = target.with_suffix(".partial")
-    try:
-        with partial.open("wb") as file:
-            np.savez(file, *arrays)
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 @lru_cache(_KEPT_OPEN)

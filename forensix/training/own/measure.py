@@ -20,6 +20,7 @@ from forensix.metrics.bands import LEAST_RATIO
 from forensix.models import ModelCard, TrainingSource
 from forensix.tasks.verdicts import is_inconclusive
 from forensix.training.bands import AS_IT_IS, with_band
+from forensix.training.sources import counted
 
 LEAST_SPREAD = 1e-6
 """Of the largest logit: less than that between the files held out is rounding."""
@@ -213,15 +214,14 @@ def trained_on(manifest: Manifest, groups: Sequence[str], fake: Sequence[int]) -
     licences = manifest.table["licence"] if "licence" in manifest.table else pd.Series("", index=manifest.table.index)
     table = pd.DataFrame(
         {
-            "source": groups,
+            "repo": groups,
             "label": np.where(np.asarray(fake, dtype=bool), "fake", "real"),
             "licence": licences.fillna("").replace("", "not stated").to_numpy(),
         }
     )
-    sizes = table["source"].value_counts()
+    sizes = table["repo"].value_counts()
     if len(sizes) > MOST_SOURCES:
-        table["source"] = table["source"].where(
-            table["source"].isin(sizes.index[: MOST_SOURCES - 1]), f"{len(sizes) - MOST_SOURCES + 1} smaller groups"
+        table["repo"] = table["repo"].where(
+            table["repo"].isin(sizes.index[: MOST_SOURCES - 1]), f"{len(sizes) - MOST_SOURCES + 1} smaller groups"
         )
-    counted = table.groupby(["source", "label", "licence"]).size().reset_index(name="n")
-    return tuple(TrainingSource.model_validate(row) for row in counted.to_dict("records"))
+    return counted(table)

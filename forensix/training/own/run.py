@@ -24,7 +24,7 @@ from forensix.models.store import write_card
 from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.task import check_names, load_task
-from forensix.training.loop import Plan, cosine, fit
+from forensix.training.loop import Plan, cosine, fit, learning
 from forensix.training.own.card import command_of, digest_of, saying_first, unmeasured
 from forensix.training.own.deal import deal, groups_of
 from forensix.training.own.faces import Faces
@@ -273,16 +273,8 @@ def _learn(
         run=run,
         judge=lambda network: float(np.mean([loss_of(network, batch).item() for batch in judged])),
         tell=lambda step, loss, done: tell(task, f"step {step}, loss {loss:.3f}", 0.3 + 0.5 * done),
-        prepare=_learning,
+        prepare=learning,
     )
-
-
-def _learning(network: nn.Module) -> None:
-    """Let a network learn, with the statistics that it came with: those of a few files would be worse."""
-    network.train()
-    for module in network.modules():
-        if isinstance(module, nn.modules.batchnorm._BatchNorm):
-            module.eval()
 
 
 def recipe_of(model: LoadedModel) -> Recipe:

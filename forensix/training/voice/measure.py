@@ -78,23 +78,6 @@ def by_kind(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def alarms(table: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """Return by condition: ``AUC``, share of people ``called fake``, of fakes ``missed``, and the ``worst source``."""
-    speech = table[table["kind"] != SINGING]
-    rows = {}
-    for condition, group in speech.groupby("condition", sort=False):
-        real, fake = (group[group["fake"] == label] for label in (0, 1))
-        sources = real.assign(called=real["score"] >= threshold).groupby("repo")["called"].agg(["size", "mean"])
-        large = sources["mean"][sources["size"] >= 20]
-        rows[condition] = {
-            "AUC": auc(group["fake"], group["score"]),
-            "called fake": float((real["score"] >= threshold).mean()),
-            "missed": float((fake["score"] < threshold).mean()),
-            "worst source": float(large.max()) if len(large) else np.nan,
-        }
-    return pd.DataFrame(rows).T
-
-
 def through(table: pd.DataFrame, wave: Callable[[int], Samples]) -> Iterator[Samples]:
     """Yield the clip of each row, through its ``condition``; ``wave`` gives the clip of a row's ``clip``."""
     for clip, condition in zip(table["clip"], table["condition"], strict=True):

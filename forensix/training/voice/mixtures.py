@@ -1,7 +1,7 @@
 """Recordings put together from clips, with the truth of who speaks when and which part is synthetic.
 
-`mix` lets several speakers take turns, with pauses, with starts before the other has stopped, and with noise; `insert`
-puts one clip into another's speech. Both keep where each piece went. A clip is trimmed to its speech first; its truth
+`mix` lets several speakers take turns, with pauses, with starts before the other has stopped, and with noise, and keeps
+where each piece went. A clip is trimmed to its speech first; its truth
 is where `forensix.voice.speech_segments` hears speech in it alone, before anything is added.
 """
 
@@ -112,21 +112,6 @@ def mix(clips: Sequence[Clip], conditions: Conditions, *, seed: int) -> Mixture:
     if conditions.snr_db is not None:
         samples += pink_noise(len(samples), seed) * np.float32(LEVEL_RMS * 10 ** (-conditions.snr_db / 20))
     return Mixture(np.clip(samples, -1, 1), tuple(sorted(turns)))
-
-
-def insert(around: Sequence[Clip], piece: Clip, *, after: int) -> tuple[Samples, Segment]:
-    """Put a piece after the first ``after`` clips of a speaker; return the recording and where the piece lies."""
-    pause = np.zeros(round(0.3 * RATE_HZ), np.float32)
-    parts: list[Samples] = [pause]
-    for i, clip in enumerate(around):
-        if i == after:
-            start = sum(map(len, parts))
-            parts += [piece.samples, pause]
-        parts += [clip.samples, pause]
-    if after >= len(around):
-        start = sum(map(len, parts))
-        parts += [piece.samples, pause]
-    return np.concatenate(parts), Segment(start / RATE_HZ, (start + len(piece.samples)) / RATE_HZ)
 
 
 def pink_noise(n: int, seed: int) -> Samples:

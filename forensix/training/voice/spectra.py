@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from forensix.models.architectures.efficientnet import fuse
 from forensix.models.architectures.spectrograms import N_STATISTICS, RESOLUTIONS, Spectrograms
 from forensix.training.backbone import load_imagenet
+from forensix.training.kept import whole
 from forensix.training.perceptrons import fit_perceptrons
 from forensix.training.voice import measure, vocoder
 from forensix.training.voice.clips import Clips, Samples
@@ -52,10 +53,8 @@ def statistics_of(waves: Iterable[Samples]) -> Statistics:
 def kept_statistics(path: Path, waves: Iterable[Samples]) -> Statistics:
     """Return the statistics that a file keeps; it is written first where it is not there."""
     if not path.is_file():
-        partial = path.with_suffix(".partial")
-        with partial.open("wb") as file:
+        with whole(path) as file:
             np.save(file, statistics_of(waves))
-        partial.replace(path)
         log.info("%s written", path.name)
     stored: Statistics = np.load(path)
     return stored

@@ -7,9 +7,10 @@ import torch
 from torch import nn
 
 from forensix.models.architectures.face_regions import FaceRegions
-from forensix.training.faces.regions import Judged, learning, logits_of, loss_of
+from forensix.training.faces.regions import Judged, logits_of, loss_of
 from forensix.training.faces.regions_card import make_card
 from forensix.training.faces.replay import Batch
+from forensix.training.loop import learning
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ VOICES = small.folder("voices")
 def stored(recipe: Recipe, paths: list[Path], folder: Path) -> Material:
     files = []
     for n, path in enumerate(paths):
-        kept._store(folder / f"{n}.npz", recipe.read(path, np.random.default_rng(n)))
+        np.savez(folder / f"{n}.npz", *recipe.read(path, np.random.default_rng(n)))
         files.append(folder / f"{n}.npz")
     fake = np.arange(len(files)) % 2 == 1
     return Material(tuple(files), fake, np.array([f"g{n}" for n in range(len(files))]), {})
@@ -95,7 +95,7 @@ def test_a_published_network_learns_from_what_it_is_fed(name: str, tmp_path: Pat
     array = kept_of[card.component]
     recipe = recipe_of(LoadedModel(card, zoo.network(name)))
     for n in range(2):
-        kept._store(tmp_path / f"{n}.npz", (as_int16(array) if array.dtype == np.float32 else array,))
+        np.savez(tmp_path / f"{n}.npz", as_int16(array) if array.dtype == np.float32 else array)
     files = tuple(tmp_path / f"{n}.npz" for n in range(2))
     check(recipe, Material(files, np.array([False, True]), np.array(["a", "b"]), ()), (4,))
     last = recipe.tuned(all_layers=False)
