@@ -6,7 +6,9 @@ A task's status changes only by ``UPDATE ... WHERE status = 'in_progress'``, so 
 
 import contextlib
 import functools
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +24,7 @@ _LOCK = 0x666F7265
 _BUSY_MS = 30_000
 _LOG_PAGES = 4000
 _CACHE_KIB = 16 * 1024
+_KNOWS_SUBSECONDS = (3, 42)
 SILENT_S = 30.0
 """A worker that gave no sign of life for so long is gone for good."""
 
@@ -214,6 +217,13 @@ def _set_up_sqlite(sync: bool, connection: Any, _record: Any) -> None:
     cursor.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
     cursor.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
     cursor.close()
+
+
+@sa.event.listens_for(sa.Engine, "connect")
+def _teach_subseconds(connection: Any, _record: Any) -> None:
+    # DBOS's tables take the time from it, on connections of its own too; older releases of SQLite answer NULL.
+    if isinstance(connection, sqlite3.Connection) and sqlite3.sqlite_version_info < _KNOWS_SUBSECONDS:
+        connection.create_function("unixepoch", 1, lambda what: round(time.time(), 3) if what == "subsec" else None)
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 from pathlib import Path
 
 import psycopg
@@ -30,6 +31,17 @@ def test_nobody_else_can_read_the_embedded_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
+def test_any_release_of_sqlite_knows_the_time_that_the_queue_asks_for(tmp_path: Path) -> None:
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.execute(
+            sa.text("CREATE TABLE a (b INTEGER, c INTEGER NOT NULL DEFAULT (unixepoch('subsec') * 1000))")
+        )
+        connection.execute(sa.text("INSERT INTO a (b) VALUES (1)"))
+        assert abs(connection.scalar(sa.text("SELECT c FROM a")) - 1000 * time.time()) < 60_000
+    engine.dispose()
+
+
 def test_connections_give_up_a_host_that_vanished(tmp_path: Path) -> None:
     def options(engine: sa.Engine) -> dict[str, int]:
         names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
