@@ -1,6 +1,8 @@
 """The service's commands: ``forensix serve``, ``worker`` and ``account``; what is heavy is imported when they run."""
 
 import argparse
+import contextlib
+import functools
 import getpass
 import importlib.util
 import os
@@ -8,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from forensix.errors import ForensixError, MissingExtra, UsageError
@@ -46,8 +49,8 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     ):
         parser = actions.add_parser(action, help=about)
         parser.add_argument("name", metavar="NAME", help="of the account")
-        parser.set_defaults(run=run)
-    actions.add_parser("list", help="one line per account").set_defaults(run=_list)
+        parser.set_defaults(run=functools.partial(_on_database, run))
+    actions.add_parser("list", help="one line per account").set_defaults(run=functools.partial(_on_database, _list))
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -86,8 +89,7 @@ def _end_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _add(options: argparse.Namespace) -> int:
-    database = _database()
+def _add(database: "Database", options: argparse.Namespace) -> int:
     from forensix.service.data import accounts
 
     password = _read_password()
@@ -98,8 +100,7 @@ def _add(options: argparse.Namespace) -> int:
     return 0
 
 
-def _secret(options: argparse.Namespace) -> int:
-    database = _database()
+def _secret(database: "Database", options: argparse.Namespace) -> int:
     from forensix.service.data import accounts
 
     with database.read() as connection:
@@ -107,8 +108,7 @@ def _secret(options: argparse.Namespace) -> int:
     return 0
 
 
-def _password(options: argparse.Namespace) -> int:
-    database = _database()
+def _password(database: "Database", options: argparse.Namespace) -> int:
     from forensix.service.data import accounts
 
     with database.read() as connection:
@@ -120,11 +120,11 @@ def _password(options: argparse.Namespace) -> int:
     return 0
 
 
-def _remove(options: argparse.Namespace) -> int:
-    settings, database = _settings(), _database()
+def _remove(database: "Database", options: argparse.Namespace) -> int:
     from forensix.service.data import accounts
     from forensix.service.data.storage import Storage
 
+    settings = _settings()
     with database.write() as connection:
         uploads = accounts.remove(connection, options.name)
     try:
@@ -138,8 +138,7 @@ def _remove(options: argparse.Namespace) -> int:
     return 0
 
 
-def _list(_options: argparse.Namespace) -> int:
-    database = _database()
+def _list(database: "Database", _options: argparse.Namespace) -> int:
     from forensix.service.data import accounts
 
     with database.read() as connection:
@@ -157,13 +156,14 @@ def _settings() -> "Settings":
     return Settings.read()
 
 
-def _database() -> "Database":
-    """Return the database, brought up to date; what the extra brings is imported once it is known to be there."""
+def _on_database(do: "Callable[[Database, argparse.Namespace], int]", options: argparse.Namespace) -> int:
+    """Do it on the database, brought up to date; what the extra brings is imported once it is known to be there."""
     settings = _settings()
     from forensix.service.data.database import Database, migrate
 
     migrate(settings)
-    return Database(settings, connections=1)
+    with contextlib.closing(Database(settings, connections=1)) as database:
+        return do(database, options)
 
 
 def _read_password() -> str:

@@ -43,7 +43,8 @@ def test_a_file_is_scored_once_whatever_it_is_called_and_however_often_it_is_ask
     assert detector.calls == 5, "only the file that changed"
     assert other.scores["score"].iloc[2] == pytest.approx(200 / 255)
     evaluate(listed.where(path="001.png"), TASK, component=Grey(version="2"), cache=cache)
-    assert len(Store(cache / "scores.db")) == 6, "another model is another score"
+    with Store(cache / "scores.db") as kept:
+        assert len(kept) == 6, "another model is another score"
     evaluate(listed.where(path="001.png"), TASK, component=detector, cache=cache, degradations={"blur": [1]})
     assert detector.calls == 6, "only the copy that is new"
 

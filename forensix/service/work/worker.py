@@ -46,6 +46,7 @@ class Worker:
         self._database = Database(settings)
         self._storage = Storage(settings.storage_url, sync=settings.sync)
         if not self._retry.insist(lambda: marks.is_there(self._database, self._storage)):
+            self._database.close()
             raise ForensixError(
                 "FORENSIX_STORAGE_URL names storage that is not that of this database: every host needs the same"
             )

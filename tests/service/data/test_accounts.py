@@ -1,9 +1,11 @@
 """Accounts: the commands, what is kept of a password, and what an answer may tell."""
 
 import asyncio
+import contextlib
 import io
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,10 +34,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Database:
+def database(tmp_path: Path) -> Iterator[Database]:
     settings = Settings.read(home=tmp_path)
     migrate(settings)
-    return Database(settings)
+    with contextlib.closing(Database(settings)) as database:
+        yield database
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, typed: str = "") -> int:
