@@ -140,11 +140,15 @@ class Report:
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as a dict that JSON can hold; ``error`` also tells of tasks that failed."""
+        """Return what was found as a dict that JSON can hold; ``error`` also tells of tasks that failed.
+
+        Of what is inconclusive only ``verdicts`` says so: the class of the specification's ``results`` is then "real".
+        """
         return {
             "input": self.input,
             "sha256": self.sha256,
             "results": {task: self.to_wire(task) for task in self.tasks},
+            "verdicts": self.verdicts,
             "scores": self.scores,
             "error": self.error or " ".join(dict.fromkeys(self.errors.values())) or None,
         }

@@ -49,6 +49,7 @@ def test_an_input_that_cannot_be_opened_fails_every_task(failed_report: Report) 
             "input": "x.bin",
             "sha256": None,
             "results": {},
+            "verdicts": {},
             "scores": {},
             "error": "this is no picture; send a JPEG",
         }
@@ -62,7 +63,7 @@ def test_a_task_that_was_not_run_is_refused_with_those_that_were(real_report: Re
 
 def test_json_has_exactly_its_keys_and_survives_a_round_trip(report: Report) -> None:
     fields = report.to_dict()
-    assert list(fields) == ["input", "sha256", "results", "scores", "error"]
+    assert list(fields) == ["input", "sha256", "results", "verdicts", "scores", "error"]
     assert fields["scores"] == {
         "face_manipulation": 0.87,
         "ai_generated_image_detection": 0.7,
@@ -71,6 +72,17 @@ def test_json_has_exactly_its_keys_and_survives_a_round_trip(report: Report) -> 
         "other_task": None,
     }
     assert json.loads(json.dumps(fields, allow_nan=False)) == fields
+
+
+def test_json_tells_an_inconclusive_verdict_from_one_of_real() -> None:
+    def made(*, inconclusive: bool) -> dict[str, object]:
+        outcome = Outcome(VoiceResult(class_name="real"), 0.4, inconclusive=inconclusive)
+        return Report("a.wav", "a.wav", outcomes={"voice_analysis": outcome}).to_dict()
+
+    undecided, clear = made(inconclusive=True), made(inconclusive=False)
+    assert undecided["results"] == clear["results"], "the specification has one class for both"
+    assert undecided["verdicts"] == {"voice_analysis": "inconclusive"}
+    assert clear["verdicts"] == {"voice_analysis": "real"}
 
 
 def test_identifiers_depend_on_content_task_settings_and_models(report: Report) -> None:
