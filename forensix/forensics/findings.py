@@ -95,7 +95,7 @@ def device_name(make: object, model: object) -> str:
     return name if repeats else f"{maker} {name}".strip()
 
 
-def joined(nouns: Sequence[str]) -> str:
+def joined(nouns: Sequence[str], word: str = "and") -> str:
     """Return nouns as a list in words.
 
     Examples
@@ -103,7 +103,7 @@ def joined(nouns: Sequence[str]) -> str:
     >>> joined(["the face", "the picture", "the file"])
     'the face, the picture and the file'
     """
-    return " and ".join(part for part in (", ".join(nouns[:-1]), *nouns[-1:]) if part)
+    return f" {word} ".join(part for part in (", ".join(nouns[:-1]), *nouns[-1:]) if part)
 
 
 def result(findings: Iterable[Finding]) -> schema.ForensicResult:

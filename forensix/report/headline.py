@@ -2,8 +2,8 @@
 
 Tasks are not added up into a score: a synthetic voice says nothing of the picture beside it. What speaks against the
 file comes first, a detector's verdict before the claims about the file and what calls for an explanation beside them;
-then what stays undecided, where nothing was found, and what failed. That there is nothing to judge is said where
-nothing else is.
+then what stays undecided, where nothing was found, and what failed. Beside claims, which may be about pixels or sound,
+it is said of what nothing was found, not where. That there is nothing to judge is said where nothing else is.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
     """
     synthetic, claims, medium = list[str](), "", MEDIA.get(kind or "", kind or "file")
     remarks = [outcome.remark for outcome in outcomes.values() if outcome.remark]
-    undecided, untold, clear, absent = dict[str, int](), dict[str, int](), dict[str, int](), list[str]()
+    undecided, untold, clear, absent = dict[str, int](), dict[str, int](), list[str](), list[str]()
+    not_found = list[str]()
     is_partial = any(outcome.is_partial for outcome in outcomes.values())
     file = ""
     for task, outcome in outcomes.items():
@@ -55,7 +56,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
         elif isinstance(outcome.result, ForensicResult) and name in ("benign", "no_claims"):
             file = f"what could be read of {description.subject}" if is_partial else description.subject
         elif name == "real":
-            clear[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
+            clear.append(_subjects(description.subject, outcome.n_subjects))
+            not_found.append(description.finding.replace("{medium}", medium))
         elif name in description.verdicts:
             absent.append(description.verdicts[name].word.lower())
     failed = [describe(task).subject for task in errors]
@@ -67,11 +69,12 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
     if untold:
         parts.append(f"{joined([*untold])} {'is' if sum(untold.values()) == 1 else 'are'} not called fake")
     if file and not synthetic:
-        clear[file] = 1
-    if clear:
-        is_beside = bool(synthetic or ((parts or failed) and not is_partial))
-        proof = "" if is_beside else ", which is no proof of authenticity"
-        parts.append(f"nothing in {joined([*clear])} points to a fake{proof}")
+        clear.append(file)
+    if clear and claims:
+        parts.append(f"nothing points to {joined(not_found, 'or')}")
+    elif clear:
+        proof = "" if synthetic else ", which is no proof of authenticity"
+        parts.append(f"nothing in {joined(clear)} points to a fake{proof}")
     if file and synthetic:
         # What was found was found in this file: it is only what the file says of itself that is clear.
         parts.append(f"{file}'s own data {'shows' if is_partial else 'show'} nothing suspect")

@@ -9,7 +9,16 @@ import pytest
 
 from forensix.errors import UsageError
 from forensix.report import Report
-from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult, TaskReport, VoiceResult
+from forensix.schema import (
+    Claim,
+    ClaimLists,
+    DocumentDetails,
+    FaceResult,
+    ForensicResult,
+    ImageResult,
+    TaskReport,
+    VoiceResult,
+)
 from forensix.tasks.catalogue import SPECIFIED, describe
 from forensix.tasks.evidence import Outcome
 from tests.report.samples import voice_outcome
@@ -167,7 +176,7 @@ def test_who_speaks_when_as_rttm() -> None:
         ),
         (
             {"face_manipulation": ("undecided", 0.5), "voice_analysis": ("real", 0.1)},
-            "The face stays undecided; nothing in the voice points to a fake.",
+            "The face stays undecided; nothing in the voice points to a fake, which is no proof of authenticity.",
         ),
         (
             {"voice_analysis": ("real", 0.1)},
@@ -208,6 +217,18 @@ def test_one_sentence_for_the_file_says_what_was_found_and_what_stays_open(
 def test_the_sentence_for_the_file_counts_its_faces(n: int, inconclusive: bool, sentence: str) -> None:
     outcome = Outcome(FaceResult(class_name="real"), 0.3, inconclusive=inconclusive, n_subjects=n)
     assert Report(input="a.mp4", name="a.mp4", outcomes={"face_manipulation": outcome}).headline == sentence
+
+
+def test_beside_a_claim_on_pixels_the_picture_is_not_said_to_point_to_nothing() -> None:
+    claim = Claim(claim="A part was pasted in", explanation="It was.", type="pixels", user_category="editing", value=())
+    lists = ClaimLists(critical=(), suspect=(claim,), benign=())
+    outcomes = {
+        "ai_generated_image_detection": Outcome(ImageResult(class_name="real"), 0.1),
+        "forensic_analysis": dataclasses.replace(CLEAR, result=CLEAR.result.model_copy(update={"claim_lists": lists})),
+    }
+    assert Report("a.jpg", "a.jpg", kind="image", outcomes=outcomes).headline == (
+        'The file calls for an explanation: "A part was pasted in"; nothing points to a picture made by a generator.'
+    )
 
 
 def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:

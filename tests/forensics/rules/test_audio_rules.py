@@ -55,7 +55,10 @@ def test_a_recording_without_any_sound_says_so_on_top(tmp_path: Path) -> None:
     silent = pick(claims(container.read(str(path), "wav")), "digital silence throughout")
     assert silent.severity == "benign" and "the 3 s that were decoded" in silent.claim.explanation
     report = forensix.analyze(path, ["forensic_analysis"])
-    assert report.headline == "The sound is digital silence throughout; nothing in the file points to a fake."
+    assert report.headline == (
+        "The sound is digital silence throughout; "
+        "nothing in the file points to a fake, which is no proof of authenticity."
+    )
     nearly = np.zeros(3 * 16000)
     nearly[16000:16400] = 0.1
     findings = claims(container.read(str(wav(tmp_path / "b.wav", nearly)), "wav"))
