@@ -63,6 +63,11 @@ class Section:
     displays: tuple[Evidence, ...] = ()
 
 
+def _said_of_one(task: str, class_name: str) -> str:
+    """Return what is said of one face or voice: the specification's "real" is also the class of undecided ones."""
+    return describe(task).verdicts["fake"].word.lower() if class_name == "fake" else "not called fake"
+
+
 def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Evidence]:
     for face in result.explanation or ():
         score = "" if face.class_probability is None else f", score {score_text(face.class_probability)}"
@@ -70,8 +75,7 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
         if face.tracks and len(face.tracks) > 1:
             best = f"frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
             where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
-        # The specification's "real" is also the class of faces that are undecided or were not judged.
-        verdict = "inconclusive" if inconclusive else "fake" if face.class_name == "fake" else "not called fake"
+        verdict = "inconclusive" if inconclusive else _said_of_one("face_manipulation", face.class_name)
         yield Picture(f"Face {face.id}", face.face, f"{verdict}{score}{where}")
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, FACE_HEATMAP_CAPTION)
 
@@ -110,8 +114,7 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool, beside: Mapping[str, 
         score = "–" if s.class_probability is None else score_text(s.class_probability)
         gender = s.gender if s.gender_probability is None else f"{s.gender} ({score_text(s.gender_probability)})"
         speech_s = sum(segment.end - segment.start for segment in s.segments)
-        # As of faces: undecided voices are of the specification's "real" as well.
-        verdict = "not called fake" if s.class_name == "real" else s.class_name
+        verdict = _said_of_one("voice_analysis", s.class_name)
         rows.append((s.speaker, verdict, score, gender, time_text(speech_s), s.transcript or ""))
     columns = ("speaker", "verdict", "score", "gender", "speech", "transcript")
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]

@@ -23,6 +23,7 @@ ABOUT_DETAIL = (
     "How much less fine detail a face holds than what lies around it. A face above the band is a reason to look; some "
     "recorded ones lie there too, and no score moves."
 )
+BOX_COLOURS = "blue at 0, grey at 0.5, orange at 1"
 _SCALE_PX = 34
 
 
@@ -117,8 +118,10 @@ def _most_telling(stills: Sequence[Still], faces: Sequence[JudgedFace]) -> Pictu
     uri = jpeg_uri(_drawn(still, faces))
     is_video = first.track.frame_rate_hz > 0
     shown = [face for face in faces if face.box_at(still.index) is not None]
-    scored = ", with the scores of this frame" if any(face.score_at(still.ms) is not None for face in shown) else ""
-    return Picture("The faces", uri, f"At {still.ms / 1000:.2f} s{scored}" if is_video else "")
+    parts = [f"At {still.ms / 1000:.2f} s"] if is_video else []
+    if any(face.score_at(still.ms) is not None for face in shown):
+        parts.append(f"boxes with the scores{' of this frame' if is_video else ''}, {BOX_COLOURS}")
+    return Picture("The faces", uri, ": ".join(parts))
 
 
 def preview_uri(stills: Sequence[Still], faces: Sequence[JudgedFace], max_side_px: int) -> str | None:

@@ -224,7 +224,8 @@ def _table(voices: Sequence[Voice], spoof: Any, words: Transcript | None, damage
     """Return every speaker with verdict and score, which the wire's two classes cannot tell."""
     rows = []
     for voice in voices:
-        verdict = _verdict(voice, spoof, damaged)
+        told = VOICE_ANALYSIS.verdicts.get(_verdict(voice, spoof, damaged))
+        verdict = told.word.lower() if told else "inconclusive"
         sure = "" if voice.gender_probability is None else f" ({score_text(voice.gender_probability)})"
         said = _said(voice, voices, words) or ""
         cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")

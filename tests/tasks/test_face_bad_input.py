@@ -240,7 +240,7 @@ def test_a_face_that_is_not_judged_counts_for_nothing_but_is_told(
     assert report.outcomes[TASK].summary == summary
     assert report.headline.startswith(headline)
     page = report.to_html()
-    assert ("fake, score 0.95" in page) == (score > 0.5)
+    assert ("looks manipulated, score 0.95" in page) == (score > 0.5)
     # Of the face that is not judged nobody says that it is real.
     assert ("not called fake" in page) == (score > 0.5) and ">real" not in page
 

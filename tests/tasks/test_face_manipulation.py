@@ -101,7 +101,7 @@ def test_the_wire_carries_a_preview(clip: Path, explain: bool) -> None:
 def test_faces_are_shown_to_a_person_also_when_real(portrait: Path) -> None:
     report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(0.1))
     assert [item.title for item in report.outcomes[TASK].evidence] == ["The faces", "Face 0"]
-    assert "data:image/jpeg" in report.to_html()
+    assert "boxes with the scores, blue at 0, grey at 0.5, orange at 1" in report.to_html()
 
 
 def test_a_heat_map_has_a_scale_beside_it_and_none_is_drawn_of_a_face_that_scores_as_real(portrait: Path) -> None:
@@ -122,7 +122,9 @@ def test_a_heat_map_has_a_scale_beside_it_and_none_is_drawn_of_a_face_that_score
 def test_a_video_is_shown_with_boxes_and_the_curve_of_each_face(clip: Path) -> None:
     report = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.9))
     faces = next(item for item in report.outcomes[TASK].evidence if item.title == "The faces")
-    assert re.fullmatch(r"At \d\.\d\d s, with the scores of this frame", faces.caption)
+    assert re.fullmatch(
+        r"At \d\.\d\d s: boxes with the scores of this frame, blue at 0, grey at 0\.5, orange at 1", faces.caption
+    )
     (film,) = (item for item in report.outcomes[TASK].evidence if isinstance(item, Film))
     assert [span.lane for span in film.timeline.spans] == ["face 0"] == [curve.title for curve in film.curves]
     assert film.curves[0].y == pytest.approx([0.9] * len(film.curves[0].x))

@@ -113,7 +113,11 @@ def test_a_speaker_between_the_bounds_is_called_inconclusive_with_his_score(spee
         (table,) = (e for e in actual.outcomes[TASK].evidence if isinstance(e, Table))
         fields[score] = dict(zip(table.columns, table.rows[0], strict=True))
         assert actual.to_html().count(">Speakers<") == 1
-    assert [fields[score]["verdict"] for score in fields] == ["real", "inconclusive", "fake"]
+    assert [fields[score]["verdict"] for score in fields] == [
+        "sounds recorded",
+        "inconclusive",
+        "sounds synthetic",
+    ]
     assert [fields[score]["score"] for score in fields] == ["0.10", "0.50", "0.95"]
 
 
@@ -269,7 +273,10 @@ def test_a_few_words_of_another_speaker_accuse_nobody(
     outcome = report.outcomes[TASK]
     assert report.verdicts == {TASK: verdict} and report.scores[TASK] == pytest.approx(of_the_file)
     (table,) = (item for item in outcome.evidence if isinstance(item, Table))
-    assert [row[1] for row in table.rows] == ["fake" if long > 0.5 else "real", "inconclusive"]
+    assert [row[1] for row in table.rows] == [
+        "sounds synthetic" if long > 0.5 else "sounds recorded",
+        "inconclusive",
+    ]
     assert report.to_wire(TASK)["result"]["explanation"][1]["class_name"] == "real"
     assert "speaker_2 says less than 1 s, too little to judge the voice." in outcome.notes
 
