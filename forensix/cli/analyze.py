@@ -141,8 +141,15 @@ def _table(path: Path, files: ExitStack) -> Keep:
 
 
 def _harmless(value: object) -> object:
-    """Put an apostrophe before text that a spreadsheet would take for a formula, as the name of a file may be one."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    """Put an apostrophe before text that a spreadsheet would take for a formula, as the name of a file may be one.
+
+    What would steer a terminal that shows the table is written as its code point.
+    """
+    from forensix.report.text import visible
+
+    if not isinstance(value, str):
+        return value
+    return ("'" if value.startswith(_FORMULA) else "") + visible(value, lines=True)
 
 
 def _show(report: "Report", options: argparse.Namespace, limits: dict[str, str]) -> None:

@@ -153,17 +153,22 @@ def test_the_table_has_a_row_per_input_and_task_and_no_formula(tmp_path: Path, m
     with Path("all.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["input"], row["task"], row["verdict"]) for row in rows] == [
-        (f"'{name}", "forensic_analysis", "benign"),
-        (f"'{name}", "voice_analysis", "no_speech"),
+        ("'=HYPERLINK(0)[U+000D].wav", "forensic_analysis", "benign"),
+        ("'=HYPERLINK(0)[U+000D].wav", "voice_analysis", "no_speech"),
         ("absent.wav", "", ""),
     ]
     assert "is not there" in rows[2]["error"]
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff20"])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff20"])
 def test_every_sign_that_begins_a_formula_is_made_harmless(sign: str) -> None:
     assert _harmless(f"{sign}1+1") == f"'{sign}1+1"
     assert _harmless(f"1{sign}1") == f"1{sign}1" and _harmless(-0.5) == -0.5
+
+
+def test_a_table_in_a_terminal_is_not_steered_by_the_name_of_a_file() -> None:
+    assert _harmless("a\x1b[2J\u202egnp.exe, \u0645\u0644\u0641") == "a[U+001B][2J[U+202E]gnp.exe, \u0645\u0644\u0641"
+    assert _harmless("\r=1+1") == "'[U+000D]=1+1"
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
