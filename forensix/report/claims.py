@@ -47,6 +47,12 @@ class ClaimView:
     offsets: tuple[int, ...] = ()
     """Of all facts that have a place."""
 
+    @property
+    def subject(self) -> str:
+        """What it is about: the category for users and the type, once where they are one word."""
+        words = (self.claim.user_category, self.claim.type)
+        return " / ".join(dict.fromkeys(words)).replace("_", " ")
+
 
 def numbered(result: Result) -> Iterator[tuple[int, str, Claim]]:
     """Yield number, severity and claim, gravest first, from 1; none for a result without claims."""

@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from forensix.errors import UsageError
 from forensix.folders import expanded
+from forensix.forensics.findings import joined
 from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ClaimView, cut
 from forensix.report.embedded import Room, safe
@@ -109,6 +110,7 @@ def environment() -> Environment:
         "span": structure.node_span,
         "cut": cut,
         "groupby_severity": by_severity,
+        "joined": joined,
     }
     env.tests["longer"] = lambda text, limit: len(text) > limit
     env.globals |= {

@@ -119,7 +119,7 @@ def _claim(pen: _Pen, entry: ClaimView) -> Iterator[RenderableType]:
         line.append_text(pen.text(claim.claim)).append_text(pen.text(f": {values}" if values else "", "dim", limit=120))
         yield line.append_text(pen.text(more, "dim"))
         return
-    yield line.append_text(pen.text(claim.claim, "bold")).append_text(pen.text(f" ({claim.type})", "dim"))
+    yield line.append_text(pen.text(claim.claim, "bold")).append_text(pen.text(f" ({entry.subject})", "dim"))
     yield Padding(pen.text(claim.explanation), (0, 0, 0, 4))
     for value in claim.value[:MAX_VALUES]:
         yield Padding(Text("= ").append_text(pen.text(value, limit=VALUE_LIMIT)), (0, 0, 0, 4))

@@ -11,7 +11,8 @@ HOW_TO_READ = (
     "A score runs from 0 (recorded, untouched) to 1 (fake). It is calibrated as if real and fake were equally likely "
     "before looking: where fakes are rare, the same score means less. A verdict is the judgement of a statistical "
     "model or of a rule about one file. It supports an examination and does not replace one, and a score near 0 means "
-    "that nothing was found, not that the file is authentic."
+    "that nothing was found, not that the file is authentic. Inconclusive speaks for neither side: real and fake files "
+    "score like that, or there was too little to judge."
 )
 
 HOW_TO_READ_CLAIMS = (

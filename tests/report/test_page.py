@@ -172,10 +172,18 @@ def test_empty_reports(failed_report: Report) -> None:
 def test_a_page_says_how_to_read_what_is_on_it(report: Report, real_report: Report) -> None:
     both = Page(report.to_html()).text
     assert "A score runs from 0" in both and "Missing information proves nothing" in both
+    assert "Inconclusive speaks for neither side" in both
     assert "Missing information proves nothing" not in Page(real_report.to_html()).text
     claims = Report(input="a", name="a", outcomes={"forensic_analysis": report.outcomes["forensic_analysis"]})
     for html in (claims.to_html(), claims._repr_html_()):
         assert "A score runs from 0" not in html and "Missing information proves nothing" in html
+
+
+def test_the_models_whose_limits_are_folded_are_named_as_a_list(report: Report) -> None:
+    models = tuple({"name": f"model-{n}", "limits": "Blind."} for n in (1, 2, 3))
+    outcome = replace(report.outcomes["voice_analysis"], models=tuple(m["name"] for m in models))
+    page = Page(Report("a", "a", outcomes={"voice_analysis": outcome}, models=models).to_html())
+    assert "What model-1, model-2 and model-3 cannot do" in page.text
 
 
 def test_errors_only() -> None:
