@@ -120,7 +120,8 @@ def looked_at(row: "pd.Series[Any]", threshold: float) -> str:
     scored = "no score" if pd.isna(row["score"]) else f"score {score_text(float(row['score']))}"
     outcome = str(row["outcome"])
     condition = "" if row["degradation"] == AS_THEY_ARE else f", degraded by {row['condition']}"
-    verdict = f", verdict {row['class_name']}" if row["class_name"] in LABELS else ""
+    name = "inconclusive" if row.get("inconclusive") else row["class_name"]
+    verdict = f", verdict {name}" if name in (*LABELS, "inconclusive") else ""
     called = f"called fake from {number_text(threshold)}{condition}"
     words = f"labelled {row['label']}, {scored} by {row['component']}{verdict}, {called}"
     error = "" if row["error"] is None or pd.isna(row["error"]) else f": {row['error']}"

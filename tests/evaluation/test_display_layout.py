@@ -32,6 +32,12 @@ MADE = {
     "confusion": lambda: ConfusionDisplay.from_frame(
         scores().assign(score=lambda f: f["score"].where(f.index > 9))
     ).plot(),
+    "confusion of verdicts": lambda: ConfusionDisplay.from_frame(
+        scores().assign(
+            score=lambda f: f["score"].where(f.index > 9), class_name="real", inconclusive=lambda f: f.index > 20
+        ),
+        verdicts=True,
+    ).plot(),
     "perfect": lambda: DetDisplay.from_predictions([0, 0, 1], [0.1, 0.2, 0.9]).plot(),
 }
 

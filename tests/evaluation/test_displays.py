@@ -240,7 +240,22 @@ def test_robustness_rows_go_from_mild_to_severe() -> None:
 
 def test_confusion_counts_what_has_no_score() -> None:
     display = ConfusionDisplay.from_predictions([0, 0, 0, 1, 1], [0.1, 0.7, np.nan, 0.5, 0.2])
-    assert display.counts.tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert display.counts.tolist() == [[1, 1, 0, 1], [1, 1, 0, 0]]
+
+
+def test_a_verdict_that_tells_neither_class_has_a_column_of_its_own() -> None:
+    frame = pd.DataFrame(
+        {
+            "label": ["real", "real", "fake", "fake", "fake"],
+            "score": [0.1, 0.5, 0.5, 0.9, np.nan],
+            "class_name": ["real", "real", "real", "fake", None],
+            "inconclusive": [False, True, True, False, True],
+        }
+    )
+    display = ConfusionDisplay.from_frame(frame, threshold=0.8, verdicts=True).plot()
+    assert display.counts.tolist() == [[1, 0, 1, 0], [0, 1, 1, 1]]
+    assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["real", "fake", "inconclusive", "no score"]
+    assert ConfusionDisplay.from_frame(frame, threshold=0.8).counts[:, 2].sum() == 0, "a threshold decides all"
 
 
 def test_histograms_say_what_is_called_right() -> None:

@@ -216,9 +216,9 @@ def test_called_fake_is_what_the_verdict_calls_so_unless_a_threshold_is_given(tm
         return summary.loc[summary["metric"].str.endswith("accuracy_threshold"), "value"].tolist()
 
     assert accuracy() == [0.5, 0.5] and accuracy(threshold=0.2) == accuracy(verdicts=False) == [1.0, 1.0]
-    assert evaluation.confusion().counts.tolist() == [[4, 0, 0], [4, 0, 0]]
-    assert repr(evaluation.confusion()) == "ConfusionDisplay(real [4, 0, 0], fake [4, 0, 0], by verdict)"
-    assert evaluation.confusion(threshold=0.2).counts.tolist() == [[4, 0, 0], [0, 4, 0]]
+    assert evaluation.confusion().counts.tolist() == [[0, 0, 4, 0], [0, 0, 4, 0]], "and is called neither"
+    assert repr(evaluation.confusion()) == "ConfusionDisplay(real [0, 0, 4, 0], fake [0, 0, 4, 0], by verdict)"
+    assert evaluation.confusion(threshold=0.2).counts.tolist() == [[4, 0, 0, 0], [0, 4, 0, 0]]
     for options, right in (({}, {"real": 1.0, "fake": 0.0}), ({"threshold": 0.2}, {"real": 1.0, "fake": 1.0})):
         assert {h.label: h.right for h in evaluation.histogram(**options).histograms} == right
     both = collate({"one": evaluation, "other": evaluation})

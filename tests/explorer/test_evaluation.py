@@ -48,6 +48,7 @@ def test_what_a_verdict_did_not_judge_is_not_called_fake() -> None:
             "label": ["real", "fake", "fake", "real"],
             "score": [0.9, 0.9, 0.5, 0.9],
             "class_name": ["real", "real", "fake", None],
+            "inconclusive": [False, True, False, False],
         }
     ).assign(degradation="none", strength=None, path="x", error=None)
     actual = selection.judged(table, {"one": 0.6})
@@ -55,6 +56,7 @@ def test_what_a_verdict_did_not_judge_is_not_called_fake() -> None:
     assert actual["wrong_by"].tolist() == pytest.approx([0, 0, 0, 0.75])
     told = [drawing.looked_at(row, 0.6) for _, row in actual.iterrows()]
     assert "score 0.90 by one, verdict real, called fake from 0.6<" in told[0] and "by one, called" in told[3]
+    assert "by one, verdict inconclusive, called" in told[1]
 
 
 def test_rows_are_selected_and_sorted(evaluation: Evaluation) -> None:

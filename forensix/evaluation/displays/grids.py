@@ -134,9 +134,12 @@ class RobustnessDisplay:
         return f"RobustnessDisplay({self.metric}, {len(self.rows)} rows)"
 
 
+_CALLED = ("real", "fake", "inconclusive", "no score")
+
+
 @dataclass(eq=False, repr=False)
 class ConfusionDisplay:
-    """What was called what: ``counts`` (2, 3), rows real and fake, columns real, fake and no score."""
+    """What was called what: ``counts`` (2, 4), rows real and fake, columns real, fake, inconclusive and no score."""
 
     counts: NDArray[np.int64]
     threshold: float
@@ -158,7 +161,8 @@ class ConfusionDisplay:
         """Count the decisions on undegraded files of one component, those without a score too.
 
         Scores from the threshold on are called fake, or with ``verdicts`` what ``class_name`` calls so, where it is
-        real or fake: what a verdict cannot judge is not called fake, whatever its score.
+        real or fake: what a verdict cannot judge is not called fake, whatever its score. Where the frame says which
+        verdicts are ``inconclusive`` these are called neither.
         """
         frame = undegraded(frame, None)
         if "component" in frame and frame["component"].nunique() > 1:
@@ -166,9 +170,12 @@ class ConfusionDisplay:
                 f"these are scores of several components: choose one of {', '.join(frame['component'].unique())}"
             )
         fake = (frame["label"] == "fake").to_numpy()
-        called = np.where(frame["score"].isna(), 2, called_fake(frame, threshold, verdicts=verdicts))
+        called = called_fake(frame, threshold, verdicts=verdicts).astype(int)
+        if verdicts and "inconclusive" in frame:
+            called[frame["inconclusive"].to_numpy(bool)] = _CALLED.index("inconclusive")
+        called[frame["score"].isna().to_numpy()] = _CALLED.index("no score")
         counts = np.array(
-            [[np.count_nonzero((fake == row) & (called == k)) for k in range(3)] for row in (False, True)]
+            [[np.count_nonzero((fake == row) & (called == k)) for k in range(len(_CALLED))] for row in (False, True)]
         )
         return cls(counts, threshold, verdicts)
 
@@ -176,17 +183,17 @@ class ConfusionDisplay:
         """Draw into ``ax``, or into a new figure; colours show shares of the row."""
         import matplotlib as mpl
 
-        columns = 3 if self.counts[:, 2].any() else 2
-        counts = self.counts[:, :columns]
+        shown = [k for k in range(len(_CALLED)) if k < 2 or self.counts[:, k].any()]
+        counts = self.counts[:, shown]
         shares = counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
-        with style.axes(ax, 1.1 + 0.8 * columns, 2.1) as axes:
+        with style.axes(ax, 1.1 + 0.8 * len(shown), 2.1) as axes:
             colours = mpl.colormaps["Blues"]
             axes.imshow(shares, cmap=colours, vmin=0, vmax=1.0, aspect="auto")
             for (i, j), n in np.ndenumerate(counts):
                 ink = "white" if shares[i, j] > 0.55 else "black"
                 axes.text(j, i, f"{n}\n{100 * shares[i, j]:.1f} %", ha="center", va="center", color=ink, fontsize=8)
             axes.set_yticks([0, 1], [f"real ({self.counts[0].sum()})", f"fake ({self.counts[1].sum()})"])
-            axes.set_xticks(range(columns), ["real", "fake", "no score"][:columns])
+            axes.set_xticks(range(len(shown)), [_CALLED[k] for k in shown])
             axes.xaxis.tick_top()
             axes.xaxis.set_label_position("top")
             axes.grid(False)
