@@ -32,6 +32,7 @@ from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, p
 from forensix.tasks.face_notes import (
     detail_notes,
     doubt_notes,
+    left_out_notes,
     placement_notes,
     region_notes,
     smooth_notes,
@@ -145,6 +146,7 @@ class FaceManipulation:
                 *([_fusion_note(found, picture)] if picture else []),
                 *(smooth_notes(accused) if is_accused and not withheld else ()),
                 *doubt_notes(faces),
+                *(left_out_notes(len(faces), media.kind, explained=explanation is not None) if options.explain else ()),
                 *turned_notes(found),
                 *steadiness_notes(sorted(whole, key=lambda face: order.index(face.track.id))),
                 *(parts.notes(whole, faces) if parts else ()),

@@ -7,7 +7,7 @@ from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
 from forensix.models import DetailGap
 from forensix.synthetic.content import is_drawn, looks_painted
-from forensix.tasks.face_evidence import n_measured
+from forensix.tasks.face_evidence import MAX_FACES_SHOWN, n_measured
 from forensix.tasks.judged_faces import JudgedFace
 from forensix.tasks.verdicts import score_text
 
@@ -47,6 +47,13 @@ def smooth_notes(accused: Sequence[JudgedFace]) -> Iterator[str]:
             f"Face {face.track.id} holds hardly any fine detail between its edges, as portraits do that a filter"
             " smoothed, and these score as generated ones do: it is not called manipulated."
         )
+
+
+def left_out_notes(n_faces: int, kind: str, *, explained: bool) -> Iterator[str]:
+    """Yield that only some of very many faces are drawn by themselves; a result that is ``explained`` shows each."""
+    if n_faces > MAX_FACES_SHOWN and (kind == "video" or not explained):
+        what = "have a curve of their own" if explained else "are drawn one by one"
+        yield f"Of the {n_faces} faces the {MAX_FACES_SHOWN} that score highest {what}."
 
 
 def doubt_notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:

@@ -245,6 +245,17 @@ def test_a_face_that_is_not_judged_counts_for_nothing_but_is_told(
     assert ("not called fake" in page) == (score > 0.5) and ">real" not in page
 
 
+def test_of_very_many_faces_it_is_told_how_many_are_drawn(tmp_path: Path) -> None:
+    crowd = Image.new("RGB", (1400, 900), (110, 120, 130))
+    for i in range(15):
+        crowd.paste(HEAD.resize((260, 260)), (10 + 275 * (i % 5), 10 + 290 * (i // 5)))
+    write_image(tmp_path / "a.png", np.asarray(crowd))
+    told = "Of the 15 faces the 12 that score highest are drawn one by one."
+    undecided, fake = (forensix.analyze(tmp_path / "a.png", [TASK], face_classifier=Fixed(s)) for s in (0.1, 0.95))
+    assert told in undecided.outcomes[TASK].notes and undecided.to_html().count("<strong><bdi>Face ") == 12
+    assert not any("15 faces" in note for note in fake.outcomes[TASK].notes), "all of them are drawn"
+
+
 def test_twelve_pixels_are_no_face_or_too_few_to_judge(tmp_path: Path) -> None:
     crowd = Image.new("RGB", (640, 480), (110, 120, 130))
     for i in range(12):
