@@ -56,11 +56,12 @@ ASCII_SYMBOLS = {
     "failed": "x",
 }
 
+ON_PAGE = "(shown by --html)"
 MAX_VALUES = 6
 MAX_ROWS = 12
 VALUE_LIMIT = 300
 CELL_LIMIT = 120
-NAME_LIMIT = 60
+NAME_LIMIT = 50
 SCALE_CELLS = 26
 MIN_SCALE_CELLS = 4
 FRAME_CELLS = 6
@@ -217,14 +218,14 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
             yield pen.text(item.title, "bold").append_text(pen.text(f": {view.described}{threshold}", ""))
     elif isinstance(item, Table):
         if item.folded:
-            yield pen.text(f"{item.title}: {words.plural(len(item.rows), 'row')} (see the HTML report)", "dim")
+            yield pen.text(f"{item.title}: {words.plural(len(item.rows), 'row')} {ON_PAGE}", "dim")
         else:
             yield from _grid(pen, item.title, item.columns, item.rows)
     elif isinstance(item, Lineage):
         yield from _lineage(pen, item)
     elif isinstance(item, StructureMap):
         pieces = words.plural(len(item.nodes), "piece")
-        yield pen.text(f"{item.title}: {pieces} in {item.total_bytes:,} bytes (see the HTML report)", "dim")
+        yield pen.text(f"{item.title}: {pieces} in {item.total_bytes:,} bytes {ON_PAGE}", "dim")
     elif not isinstance(item, Picture | Basis | FactList):
         assert_never(item)
 
@@ -250,7 +251,7 @@ def _section(pen: _Pen, section: Section, explained: bool) -> Iterator[Renderabl
         body += _display(pen, item)
     if section.pictures:
         pictures = words.plural(len(section.pictures), "picture")
-        body.append(Text(f"{pictures} of evidence (see the HTML report)", "dim"))
+        body.append(Text(f"{pictures} of evidence {ON_PAGE}", "dim"))
     yield Padding(Group(*body), (0, 0, 0, 2))
 
 

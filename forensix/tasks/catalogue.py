@@ -160,7 +160,13 @@ VOICE_ANALYSIS = TaskDescription(
         "real": Verdict("Sounds recorded", "real", "no voice is judged to be synthetic"),
         "no_speech": Verdict("No speech", "none", "nothing to judge"),
     },
-    slots={"spoof": "synthetic voice", "gender": "gender of a voice"},
+    slots={
+        "spoof": "synthetic voice",
+        "gender": "gender of a voice",
+        "speech_activity": "finder of speech",
+        "diarisation": "who speaks when",
+        "voice_watermark": "watermark of a voice",
+    },
     upload="audio",
     explains="also give the speakers",
 )

@@ -41,6 +41,7 @@ def test_verdicts_with_their_evidence_are_there(report: Report) -> None:
         "[bold]x[/bold]",
         "and 14 more values",
         "(editing / software)",
+        "pictures of evidence (shown by --html)",
         "10 of 10 out of bounds",
         "1 of 2 out of bounds",
         "✕ Failed",
