@@ -116,7 +116,7 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool, beside: Mapping[str, 
         speech_s = sum(segment.end - segment.start for segment in s.segments)
         verdict = _said_of_one("voice_analysis", s.class_name)
         rows.append((s.speaker, verdict, score, gender, time_text(speech_s), s.transcript or ""))
-    columns = ("speaker", "verdict", "score", "gender", "speech", "transcript")
+    columns = ("speaker", "verdict", "score", "gender (probability)", "speech", "transcript")
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     yield Table("Speakers", tuple(columns[i] for i in filled), tuple(tuple(row[i] for i in filled) for row in rows))
     if not has_bounds:

@@ -230,7 +230,7 @@ def _table(voices: Sequence[Voice], spoof: Any, words: Transcript | None, damage
         said = _said(voice, voices, words) or ""
         cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")
         rows.append((*cells, _seconds(voice.turns.duration_s), *([said] if words else [])))
-    columns = ("speaker", "verdict", "score", "gender", "speech", *(["transcript"] if words else []))
+    columns = ("speaker", "verdict", "score", "gender (probability)", "speech", *(["transcript"] if words else []))
     return Table("Speakers", columns, tuple(rows))
 
 

@@ -2,6 +2,7 @@
 
 import html
 import io
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -119,6 +120,7 @@ def test_a_speaker_between_the_bounds_is_called_inconclusive_with_his_score(spee
         "sounds synthetic",
     ]
     assert [fields[score]["score"] for score in fields] == ["0.10", "0.50", "0.95"]
+    assert re.fullmatch(r"unknown|(fe)?male \(0\.\d+\)", fields[0.1]["gender (probability)"])
 
 
 def test_the_event_is_named_as_the_specification_names_it(speech: Path) -> None:
