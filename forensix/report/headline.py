@@ -2,8 +2,9 @@
 
 Tasks are not added up into a score: a synthetic voice says nothing of the picture beside it. What speaks against the
 file comes first, a detector's verdict before the claims about the file and what calls for an explanation beside them;
-then what stays undecided, where nothing was found, and what failed. Beside claims, which may be about pixels or sound,
-it is said of what nothing was found, not where. That there is nothing to judge is said where nothing else is.
+then what stays undecided, where nothing was found, and what failed. Beside what speaks against the file, which may lie
+in the same picture, it is said of what nothing was found, not where. That there is nothing to judge is said where
+nothing else is.
 """
 
 from collections.abc import Mapping
@@ -70,11 +71,10 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
         parts.append(f"{joined([*untold])} {'is' if sum(untold.values()) == 1 else 'are'} not called fake")
     if file and not synthetic:
         clear.append(file)
-    if clear and claims:
+    if not_found and (synthetic or claims):
         parts.append(f"nothing points to {joined(not_found, 'or')}")
     elif clear:
-        proof = "" if synthetic else ", which is no proof of authenticity"
-        parts.append(f"nothing in {joined(clear)} points to a fake{proof}")
+        parts.append(f"nothing in {joined(clear)} points to a fake, which is no proof of authenticity")
     if file and synthetic:
         # What was found was found in this file: it is only what the file says of itself that is clear.
         parts.append(f"{file}'s own data {'shows' if is_partial else 'show'} nothing suspect")

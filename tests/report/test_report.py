@@ -164,7 +164,7 @@ def test_who_speaks_when_as_rttm() -> None:
     [
         (
             {"face_manipulation": ("real", 0.1), "voice_analysis": ("fake", 0.93)},
-            "Likely a synthetic voice (score 0.93); nothing in the face points to a fake.",
+            "Likely a synthetic voice (score 0.93); nothing points to a manipulated or generated face.",
         ),
         (
             {"face_manipulation": ("fake", 0.91), "voice_analysis": ("fake", 0.93)},
@@ -228,6 +228,16 @@ def test_beside_a_claim_on_pixels_the_picture_is_not_said_to_point_to_nothing() 
     }
     assert Report("a.jpg", "a.jpg", kind="image", outcomes=outcomes).headline == (
         'The file calls for an explanation: "A part was pasted in"; nothing points to a picture made by a generator.'
+    )
+
+
+def test_a_picture_with_a_fake_face_is_not_said_to_point_to_nothing() -> None:
+    outcomes = {
+        "face_manipulation": Outcome(FaceResult(class_name="fake", class_probability=0.9), 0.9),
+        "ai_generated_image_detection": Outcome(ImageResult(class_name="real"), 0.1),
+    }
+    assert Report("a.jpg", "a.jpg", kind="image", outcomes=outcomes).headline == (
+        "Likely a manipulated or generated face (score 0.90); nothing points to a picture made by a generator."
     )
 
 
