@@ -230,7 +230,10 @@ class _Walker:
         if start and length and isinstance(start[0], int) and isinstance(length[0], int):
             raw = self.data[start[0] : start[0] + length[0]]
             if length[0] and len(raw) < length[0]:
-                self.problem(f"The thumbnail of {name} reaches past the end of its block.", start[0], name)
+                # Handycams of Sony count one byte too many: the picture is whole all the same.
+                is_whole = raw.rstrip(b"\0").endswith(b"\xff\xd9")
+                message = f"The thumbnail of {name} reaches past the end of its block."
+                self.problem(message, start[0], name, grave=not is_whole)
             if raw[:2] == b"\xff\xd8":
                 self.tiff.thumbnails.append((f"EXIF {name} thumbnail", raw, self.offset + start[0]))
             elif raw:

@@ -85,6 +85,18 @@ def test_thumbnail_is_handed_on() -> None:
     assert tiff.thumbnails[0][1] == small
 
 
+@pytest.mark.parametrize(("missing", "grave"), [(0, False), (9, True)], ids=["a whole thumbnail", "a cut one"])
+def test_a_thumbnail_that_is_said_to_be_a_byte_longer_than_its_block_is_a_fault_only_where_some_of_it_is_gone(
+    missing: int, grave: bool
+) -> None:
+    small = make.encoded(make.gradient(32, 24))
+    block = bytearray(make.tiff_block([(0x010F, make.ASCII, "M")], thumbnail=small))
+    at = block.index(struct.pack("<HHII", 0x0202, make.LONG, 1, len(small))) + 8
+    struct.pack_into("<I", block, at, len(small) + 1)
+    (problem,) = read(bytes(block[: len(block) - missing])).problems
+    assert "past the end of its block" in problem.message and problem.grave is grave
+
+
 def test_directory_that_points_to_itself() -> None:
     block = bytearray(make.tiff_block([(0x0112, make.SHORT, 1)]))
     struct.pack_into("<I", block, 8 + 2 + 12, 8)
