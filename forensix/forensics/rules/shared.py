@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from forensix.forensics.findings import Finding, device_name, finding, place
 from forensix.forensics.rules import ai_marks, authors, credentials, platforms, provenance, source_types
 from forensix.metadata.facts import Fact, Facts, Problem
+from forensix.metadata.image import trailers
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
+RECORDS = tuple(name for _, name in trailers.RECORDS)
 
 EXTENSIONS = {
     "image": ("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif", "bmp"),
@@ -20,7 +22,9 @@ SCREEN_DEVICES = re.compile(
 )
 """Consoles and games that put their name where a camera puts its own."""
 
-SECTOR_BYTES = 512
+SECTORS_BYTES = (512, 1024, 2048, 4096)
+"""Sizes of sectors and clusters of cards, which cameras fill to their end."""
+
 DJI_BYTES = 4096
 """What DJI's thermal cameras leave behind the last picture of a file's index is shorter."""
 
@@ -161,7 +165,8 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
     own = facts.fact("device.make") is not None and (
         holds_picture or (unknown and (_is_cameras(trailer) or _is_dji(facts, trailer)))
     )
-    harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
+    record = value["kind"] in RECORDS
+    harmless = value["kind"] in HARMLESS_TRAILERS or own or record or (remains and unknown)
     yield finding(
         "benign" if harmless else "suspect",
         "Data stands after the end of the content",
@@ -170,9 +175,11 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
         + (
             ""
             if not harmless
+            else " They end as such a record does: how a photograph was taken, captioned or developed is kept so."
+            if record
             else " They are padding, or begin with zeros as the remains of a longer file do."
             if remains
-            else " Cameras leave such data: it fills the last sector of their card, begins with its own size, or, "
+            else " Cameras leave such data: it fills the last sectors of their card, begins with its own size, or, "
             "with DJI's, follows the last picture of the index."
             if own and unknown
             else " Phones and cameras append previews, pictures of a second lens and clips this way."
@@ -187,7 +194,8 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
 def _is_cameras(trailer: Fact) -> bool:
     """Tell whether data after the end is as cameras leave it: up to the end of a sector, or beginning with its size."""
     size, head = int(trailer.value["size"]), bytes.fromhex(trailer.value["head"].replace(" ", ""))[:4]
-    fills = trailer.offset is not None and size < SECTOR_BYTES and (trailer.offset + size) % SECTOR_BYTES == 0
+    end = (trailer.offset or 0) + size
+    fills = any(size < sector and end % sector == 0 for sector in SECTORS_BYTES)
     return fills or (len(head) == 4 and size in (int.from_bytes(head, "big"), int.from_bytes(head, "little")))
 
 

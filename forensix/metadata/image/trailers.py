@@ -1,4 +1,9 @@
-"""What follows the end of a picture: further pictures that an index names, records of programs, or other data."""
+"""What follows the end of a picture: further pictures that an index names, records of programs, or other data.
+
+References
+----------
+The tables of trailers of ExifTool (Trailer.pm, PhotoMechanic.pm, FotoStation.pm, AFCP.pm, CanonVRD.pm), for their ends.
+"""
 
 import re
 import struct
@@ -13,6 +18,18 @@ KINDS = (
     (b"MZ", "a Windows program"),
     (b"\x7fELF", "a Linux program"), (b"<?php", "a PHP script"), (b"<script", "a script"), (b"SEFH", "Samsung trailer"),
 )  # fmt: skip
+
+RECORDS = (
+    (re.compile(rb"\xff{4}\x1b\*9HWfu\x84\x93\xa2\xb1\Z"), "the record of a vivo phone's camera"),
+    (re.compile(rb"jxrs.{3}\0\Z", re.DOTALL), "the record of an OPPO or OnePlus phone's camera"),
+    (re.compile(rb"\0\0QDIOBS\Z"), "the record of a Samsung phone's camera"),
+    (re.compile(rb"\0{6}/NIKON APP\Z"), "the record of Nikon's app"),
+    (re.compile(rb"cbipcbbl\Z"), "the captions of Photo Mechanic"),
+    (re.compile(rb"\xa1\xb2\xc3\xd4\Z"), "the captions of FotoStation"),
+    (re.compile(rb"AXS[!*].{8}\Z", re.DOTALL), "captions (AFCP)"),
+    (re.compile(rb"CANON OPTIONAL DATA\0.{44}\Z", re.DOTALL), "the settings of Canon's Digital Photo Professional"),
+)
+"""What phones and programs append to photographs, by the last bytes of it."""
 
 UNKNOWN = "data of no known kind"
 HOLDS_JPEG = "data with a JPEG of {} x {} in it"
@@ -62,7 +79,7 @@ def read(data: bytes, parts: Parts) -> None:
         parts.fact("jpeg.padding", len(rest), "after EOI", start)
     else:
         parts.nodes.append(Node("data after the end", start, len(rest), rest[:16].hex(" ")))
-        what = kind(stripped)
+        what = kind(stripped) if kind(stripped) != UNKNOWN else _record(rest)
         # What begins with zeros is left of a longer file that lay there before, and shows what that one did.
         is_own = what in (UNKNOWN, KINDS[0][1]) and not rest.startswith(bytes(REMAINS))
         found = _picture(rest) if is_own else None
@@ -111,3 +128,9 @@ def kind(data: bytes) -> str:
     if b"SEFT" in data[-64:] or b"Image_UTC_Data" in data[:64] or b"MotionPhoto_Data" in data[:4096]:
         return "a Samsung trailer"
     return next((name for start, name in KINDS if data.startswith(start)), UNKNOWN)
+
+
+def _record(data: bytes) -> str:
+    """Name the record of a phone or a program that data end as."""
+    end = data[-64:]
+    return next((name for pattern, name in RECORDS if pattern.search(end)), UNKNOWN)

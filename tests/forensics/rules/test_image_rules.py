@@ -184,9 +184,32 @@ def test_malformed_and_trailing_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("tail", "severity"), [(b"\x06\0\0\0ab", "benign"), (b"garbage", "suspect"), (None, "benign")])
 def test_what_cameras_leave_at_the_end(tail: bytes | None, severity: str, tmp_path: Path) -> None:
     data = with_tags()
-    # A card is written in whole sectors of 512 bytes.
+    # A card is written in whole sectors of 512 bytes, or clusters of more.
     data += b"x" * (-len(data) % 512) if tail is None else tail
     assert named(judge(data, tmp_path), "Data stands after the end of the content").severity == severity
+
+
+@pytest.mark.parametrize(("size", "severity"), [(4096, "benign"), (4096 + 512, "suspect")])
+def test_what_fills_the_last_cluster_of_a_card_is_a_cameras(size: int, severity: str, tmp_path: Path) -> None:
+    data = with_tags()
+    data = data.ljust(len(data) + 600, b"x").ljust(len(data) // 4096 * 4096 + size, b"x")
+    assert named(judge(data, tmp_path), "Data stands after the end of the content").severity == severity
+
+
+@pytest.mark.parametrize(
+    ("tail", "whose"),
+    [
+        (b'vivo{"com.android.camera.hdr":1}\0\0\1\x99\xff\xff\xff\xff\x1b*9HWfu\x84\x93\xa2\xb1', "a vivo phone"),
+        (b'\0One[{"length":4,"name":"watermark.device","offset":4}]jxrs\x3b\0\0\0', "an OPPO or OnePlus phone"),
+        (b"\x1c\x02\xdd\0\4\0\0\0\1" * 6 + b"\0\0\0\x36cbipcbbl", "Photo Mechanic"),
+        (b"\0\x1c\2\0\0\2\0\2" * 6 + b"\0\0\0\2\0\0\0\x3a\xa1\xb2\xc3\xd4", "FotoStation"),
+        (b"AXS!\0\1\0\2\0\0\0\0IPTC" + bytes(range(90)) + b"AXS!\0\0\0\xfb\0\0\0\0", "AFCP"),
+    ],
+)
+def test_what_phones_and_press_programs_append_is_known_by_its_end(tail: bytes, whose: str, tmp_path: Path) -> None:
+    claim = named(judge(make.jpeg(tail=tail), tmp_path), "Data stands after the end of the content")
+    assert claim.severity == "benign" and whose in claim.claim.value[1]
+    assert named(judge(make.jpeg(tail=tail + b"more"), tmp_path), claim.claim.claim).severity == "suspect"
 
 
 @pytest.mark.parametrize(
