@@ -57,13 +57,16 @@ def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
             n_frames: int | None = int(getattr(image, "n_frames", 1))
         except _DAMAGE:
             n_frames = None
-    has_clip = source["slug"] == "jpeg" and _has_clip(Path(source["path"]).read_bytes())
+    has_clip = source["slug"] in ("jpeg", "heif") and _has_clip(Path(source["path"]).read_bytes())
     return {"width_px": width, "height_px": height, "n_frames": n_frames, "has_clip": has_clip}
 
 
 def _has_clip(data: bytes) -> bool:
-    """Tell whether an MP4 or QuickTime file stands in a JPEG: it begins, and further on its table of samples does."""
-    start = _CLIP.search(data)
+    """Tell whether an MP4 or QuickTime file stands in a picture: it begins, and further on its table of samples does.
+
+    A HEIF file begins as they do, so what stands at the first byte is passed over.
+    """
+    start = _CLIP.search(data, 1)
     return start is not None and data.find(b"moov", start.end()) > 0
 
 

@@ -74,7 +74,7 @@ class MediaInfo:
     n_unread_audio_streams: int | None = None
     """Further ones, of codecs that there is no decoder for; None where there are none."""
     has_clip: bool = False
-    """Whether a video stands behind a JPEG picture, as in motion photos."""
+    """Whether a video stands behind a JPEG or HEIF picture, as in motion photos."""
 
     def left_out(self, format: str) -> list[str]:
         """Return what of a file no analysis looks at, one sentence each.

@@ -1,4 +1,4 @@
-"""Claims about the pictures that a HEIF, AVIF or JPEG file holds beside the one that is shown.
+"""Claims about the pictures and videos that a HEIF, AVIF or JPEG file holds beside the picture that is shown.
 
 Phones add maps of depth and light and mattes of persons to a photograph; they follow the picture and say nothing of
 tampering. The index of a JPEG (MPF) does not say which of them a further picture is. A picture that a HEIF file marks
@@ -13,6 +13,7 @@ from typing import Any
 from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.blocks import xmp
 from forensix.metadata.facts import Fact, Facts
+from forensix.metadata.image.trailers import CLIP
 
 UNTYPED = "MPF picture"
 """How the names of pictures begin that an index lists as no preview."""
@@ -61,6 +62,19 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "origin",
             facts=listed,
             values=[f"{f.where}, {f.value['size']} bytes" for f in listed],
+        )
+    clips = [*facts.records("heif.clip"), *(f for f in facts.records("file.trailer") if f.value["kind"] == CLIP)]
+    if clips:
+        places = ", ".join(f"{place(f)}, {f.value['size']} bytes" for f in clips)
+        yield finding(
+            "benign",
+            "The file holds a video beside its picture (a motion photo)",
+            f"{places}: telephones keep a few seconds around the moment of a photograph, often with sound. It shows "
+            "what came before and after, and was not looked at.",
+            "structure",
+            "origin",
+            facts=clips,
+            values=[f"{f.value['size']} bytes" for f in clips],
         )
     hidden = [f for f in pictures if f.value["kind"] == "hidden picture"]
     if hidden:

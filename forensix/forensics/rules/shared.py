@@ -8,7 +8,7 @@ from forensix.forensics.rules import ai_marks, authors, credentials, platforms, 
 from forensix.metadata.facts import Fact, Facts, Problem
 from forensix.metadata.image import trailers
 
-HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
+HARMLESS_TRAILERS = ("a JPEG", "a Samsung trailer", "Samsung trailer")
 RECORDS = tuple(name for _, name in trailers.RECORDS)
 
 EXTENSIONS = {
@@ -153,7 +153,7 @@ def _said(problems: list[Problem]) -> str:
 
 def _trailer(facts: Facts) -> Iterator[Finding]:
     trailer = facts.fact("file.trailer")
-    if trailer is None:
+    if trailer is None or trailer.value["kind"] == trailers.CLIP:
         return
     value = trailer.value
     # Where a shorter file was written over a longer one, or padded, zeros come first; web programs send line breaks.
@@ -182,7 +182,7 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
             else " Cameras leave such data: it fills the last sectors of their card, begins with its own size, or, "
             "with DJI's, follows the last picture of the index."
             if own and unknown
-            else " Phones and cameras append previews, pictures of a second lens and clips this way."
+            else " Phones and cameras append previews and pictures of a second lens this way."
         ),
         "structure",
         "integrity",

@@ -1,6 +1,6 @@
 """HEIF and AVIF files: boxes with their offsets, EXIF and XMP items, and pictures beside the one that is shown.
 
-Source: ISO/IEC 14496-12 (boxes), 23008-12 (HEIF).
+Source: ISO/IEC 14496-12 (boxes), 23008-12 (HEIF); Android's "Motion Photo format 1.0" (video).
 """
 
 import struct
@@ -12,6 +12,9 @@ from forensix.metadata.image.parts import Parts
 from forensix.metadata.image.png import take_exif
 
 CONTAINERS = {"meta": 4, "iprp": 0, "ipco": 0, "moov": 0, "trak": 0, "mdia": 0, "minf": 0, "stbl": 0, "dinf": 0}
+CLIP = "mpvd"
+"""The box in which Google's and Samsung's phones keep the video of a motion photo."""
+
 MAX_BOXES = 5000
 MAX_DEPTH = 8
 
@@ -28,6 +31,8 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
         brands = [data[i : i + 4].decode("latin-1") for i in range(8, min(parts.nodes[0].size, 200), 4) if i != 12]
         parts.fact("heif.brands", " ".join(brands), "ftyp box", 0)
     parts.fact("heif.boxes", " ".join(names[:50]), "boxes", 0)
+    for box in (node for node in parts.nodes if node.name == CLIP):
+        parts.fact("heif.clip", {"size": box.size}, f"{CLIP} box", box.offset)
     meta = next((node for node in parts.nodes if node.name == "meta"), None)
     if meta is None and not parts.is_whole:
         return parts

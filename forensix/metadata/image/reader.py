@@ -4,7 +4,7 @@
     jpeg.* png.* gif.* webp.* heif.*                                  how each format is written, its texts and comments
     exif.* makernote.* iptc.* photoshop.* icc.* samsung.*             what cameras and programs add in any of them
     jpeg.maker jpeg.tables                                            whose encoder and which tables wrote the samples
-    embedded.picture heif.picture file.trailer                        pictures inside, and what follows the end
+    embedded.picture heif.picture heif.clip file.trailer              pictures and video inside; what follows the end
     device.* gps.* xmp.* c2pa.*                                       as in every medium
 
 Every walker returns the same :class:`forensix.metadata.image.jpeg.Parts`. Decoding is tried once, by Pillow, so that a

@@ -31,6 +31,7 @@ RECORDS = (
 )
 """What phones and programs append to photographs, by the last bytes of it."""
 
+CLIP = "a video (motion photo)"
 UNKNOWN = "data of no known kind"
 HOLDS_JPEG = "data with a JPEG of {} x {} in it"
 FOUND = "JPEG after the end"
@@ -123,9 +124,10 @@ def _picture(data: bytes) -> tuple[int, int, int, int] | None:
 
 def kind(data: bytes) -> str:
     """Name what data at the end of a file looks like."""
-    if data[4:8] == b"ftyp" or (b"ftyp" in data[:64]):
-        return "a video (motion photo)"
-    if b"SEFT" in data[-64:] or b"Image_UTC_Data" in data[:64] or b"MotionPhoto_Data" in data[:4096]:
+    # Samsung's phones may write other blocks before the one that begins with a video.
+    if b"ftyp" in data[:64] or b"MotionPhoto_Data" in data[:4096]:
+        return CLIP
+    if b"SEFT" in data[-64:] or b"Image_UTC_Data" in data[:64]:
         return "a Samsung trailer"
     return next((name for start, name in KINDS if data.startswith(start)), UNKNOWN)
 

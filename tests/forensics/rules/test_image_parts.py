@@ -1,6 +1,7 @@
 """Pictures and videos that a JPEG holds beside the one that is shown."""
 
 import base64
+import struct
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from forensix.media import open_media
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
 from tests.forensics.rules.pictures import CAMERA, named, noted
-from tests.making import write_video
+from tests.making import write_image, write_video
 from tests.metadata import making_images as make
 
 SHOWN = make.gradient(256, 192)
+MOTION = "The file holds a video beside its picture (a motion photo)"
 
 
 def findings_of(data: bytes, folder: Path) -> tuple[Finding, ...]:
@@ -91,8 +93,29 @@ def test_the_video_of_a_motion_photo_is_said_not_to_have_been_looked_at(tmp_path
     report = forensix.analyze(path, ["forensic_analysis"])
     said = "the file holds a video behind the picture (a motion photo), which was not looked at"
     assert report.warnings == (said,) and "Has clip" not in report.to_html()
+    assert MOTION in set(report.claims()["claim"])
     path.write_bytes(make.jpeg(tail=clip[:40]))
     assert not forensix.analyze(path, ["forensic_analysis"]).warnings
+
+
+def test_the_video_of_a_motion_photo_in_a_heic_file_is_told(tmp_path: Path) -> None:
+    clip = write_video(tmp_path / "clip.mp4", n_frames=5).read_bytes()
+    path = write_image(tmp_path / "motion.heic", SHOWN, container="heif")
+    still = path.read_bytes()
+    path.write_bytes(still + struct.pack(">I4s", 8 + len(clip), b"mpvd") + clip)
+    with open_media(path) as media:
+        findings = claims(read_facts(media), media)
+    assert noted(findings) == [] and named(findings, MOTION).facts[0].offset == len(still)
+    assert forensix.analyze(path, ["forensic_analysis"]).warnings
+    path.write_bytes(still)
+    assert not forensix.analyze(path, ["forensic_analysis"]).warnings
+
+
+def test_the_video_behind_another_block_of_a_samsung_phone_is_told(tmp_path: Path) -> None:
+    block = b"\0\0\x01\x0a\x0e\0\0\0Image_UTC_Data1704000000000" + b"\0\0\x30\x0a\x10\0\0\0MotionPhoto_Data"
+    clip = write_video(tmp_path / "clip.mp4", n_frames=5).read_bytes()
+    findings = findings_of(make.jpeg(image=SHOWN, tail=block + clip + b"SEFH\0\0\0\0SEFT"), tmp_path)
+    assert noted(findings) == [] and named(findings, MOTION)
 
 
 @pytest.mark.parametrize(
