@@ -11,6 +11,8 @@ SIGNATURES = (
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "a Windows Media file"),
     (b"BM", "a BMP image"),
     (b"\x00\x00\x00\x0cjP  ", "a JPEG 2000 image"),
+    (b"\xff\x4f\xff\x51", "a JPEG 2000 image"),
+    (b"\xff\xd8\xff\xf7", "a JPEG-LS image"),
     (b"\x00\x00\x00\x0cJXL ", "a JPEG XL image"),
     (b"\xff\x0a", "a JPEG XL image"),
     (b"8BPS", "a Photoshop document"),
@@ -36,6 +38,7 @@ SIGNATURES = (
     (b"RIFX", "a RIFF file of big-endian numbers (RIFX)"),
     (b"caff", "a Core Audio file"),
     (b"#!AMR", "an AMR file"),
+    (b"riff\x2e\x91\xcf\x11", "a Sony Wave64 file"),
 )
 BARE_VIDEO = re.compile(rb"\x00?\x00\x00\x01(?:([\x67\x47\x27]|\x09[\x10-\xf0]\x00?\x00\x00\x01)|[\x40\x46\x4e]\x01)")
 """A start code and the first unit of H.264 (parameters, or where a picture begins) or H.265 (that, or a message)."""

@@ -18,7 +18,7 @@ _RATES_HZ = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 1200
 
 def by_signature(head: bytes) -> str | None:
     """Return the format that the first bytes of a file are of, or ``None``."""
-    if head.startswith(b"\xff\xd8\xff"):
+    if head.startswith(b"\xff\xd8\xff") and not foreign.is_foreign(head[:4]):
         return "jpeg"
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"

@@ -85,6 +85,9 @@ COPIED = r", which FFmpeg copies unchanged into a file that can be read \(ffmpeg
         (b"FUJIFILMCCD-RAW 0201" + bytes(60), "is a raw file of a Fujifilm camera"),
         (b"\x00\x00\x00\x18ftypcrx " + bytes(60), r"is a raw file of a Canon camera \(CR3\)"),
         (b"\xff\x0a\xfa\x7f" + bytes(60), "is a JPEG XL image"),
+        (b"\xff\xd8\xff\xf7\0\x11\x08" + bytes(60), "is a JPEG-LS image"),
+        (b"\xff\x4f\xff\x51\0\x2f" + bytes(60), "is a JPEG 2000 image"),
+        (b"riff\x2e\x91\xcf\x11\xa5\xd6" + bytes(60), "is a Sony Wave64 file"),
         (b"G" + bytes(187) + b"G", f"is an MPEG transport stream{COPIED}"),
         (
             2 * (bytes(4) + b"G" + bytes(187)),
