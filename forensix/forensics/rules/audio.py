@@ -29,6 +29,9 @@ ALIKE, ALIKE_RATIO = 3, 1.25
 TURNS_SHARE = 0.05
 """Of the recording: either channel alone holds nothing for this long where two people speak in a channel each."""
 
+WHOLE_SHARE = 0.99
+"""Of the recording: a channel that holds nothing for so long holds nothing at all; times are rounded to packets."""
+
 EDGE_S = 0.5
 FLOOR_DB = 25.0
 CUTOFF_SHARE = 0.89
@@ -58,6 +61,7 @@ def signal(facts: Facts) -> Iterator[Finding]:
     yield from _cutoff(facts, rate)
     yield from _grid(facts)
     yield from _copies(facts)
+    yield from _one_channel(facts, seconds)
     inside_s = (
         float(facts.get("signal.begins_s") or 0) + EDGE_S,
         float(facts.get("signal.ends_s") or seconds) - EDGE_S,
@@ -142,6 +146,27 @@ def signal(facts: Facts) -> Iterator[Finding]:
             facts=[replace(steps, value=big)],
             values=places,
         )
+
+
+def _one_channel(facts: Facts, seconds: float) -> Iterator[Finding]:
+    """Tell that of two channels only one is heard; where both are silent at once, neither is."""
+    alone = facts.fact("signal.alone_silent_s")
+    if alone is None or min(alone.value) > 0:
+        return
+    both_s = float(facts.get("signal.silent_s") or 0)
+    if max(alone.value) + both_s < WHOLE_SHARE * seconds:
+        return
+    heard, silent = ("right", "left") if alone.value[0] else ("left", "right")
+    yield finding(
+        "benign",
+        f"Only the {heard} channel holds sound",
+        f"The {silent} one is digital silence throughout. Recorders with one microphone at two inputs leave this, and "
+        "so do recordings of one side of a call, and taking a channel out: ask what the other one held.",
+        "encoding",
+        "integrity",
+        facts=[alone],
+        values=[f"{heard} channel"],
+    )
 
 
 def _usual_silence(facts: Facts, inside: list[list[float]], seconds: float) -> str:

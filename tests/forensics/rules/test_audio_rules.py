@@ -325,6 +325,26 @@ def test_a_channel_that_is_inverted_does_not_make_silence(tmp_path: Path) -> Non
     assert read.get("signal.silent_s") == 0 and not [f for f in claims(read) if "silen" in f.claim.claim]
 
 
+@pytest.mark.parametrize(
+    ("loud", "claim"),
+    [((1, 0), "Only the left channel holds sound"), ((0, 1), "Only the right channel holds sound"), ((1, 1), None)],
+)
+def test_a_channel_without_any_sound_is_told(loud: tuple[int, int], claim: str | None, tmp_path: Path) -> None:
+    noise = (3000 * np.random.default_rng(0).normal(size=3 * 16000)).astype("<i2")
+    noise[:16000] = 0  # both rest at first
+    path = tmp_path / "a.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((2, 2, 16000, 0, "NONE", ""))
+        file.writeframes(np.stack([noise * on for on in loud], axis=1).tobytes())
+    findings = [f for f in claims(container.read(str(path), "wav")) if "channel" in f.claim.claim]
+    assert [(f.claim.claim, f.severity) for f in findings] == ([(claim, "benign")] if claim else [])
+
+
+def test_two_channels_that_speak_in_turn_are_not_told_to_be_one() -> None:
+    turns = facts(("signal.rate_hz", 16000), ("signal.seconds", 60.0), ("signal.alone_silent_s", [29.0, 30.9]))
+    assert not [f for f in claims(turns) if "channel" in f.claim.claim]
+
+
 @pytest.mark.parametrize(("rate", "layout"), [(44100, "stereo"), (48000, "mono"), (22050, "mono")])
 def test_sound_is_measured_on_behind_a_change_of_its_form(rate: int, layout: str, tmp_path: Path) -> None:
     """Of joined MP3 files that differ in channels nothing behind the first was measured, and not said so."""
