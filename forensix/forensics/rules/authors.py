@@ -1,8 +1,9 @@
 """Who made a file, by its own words, and what they say it holds: author, agency, copyright, title, caption, place.
 
 Agencies, players and word processors write these fields; whoever asks for the origin of a file asks for them first.
-They are told as they stand. What generators leave there is told by the rules on generators, and what cameras and
-programs write where nobody wrote anything is left out.
+They are told as they stand; programs that save what a platform shows write its page into comments and addresses. What
+generators leave there is told by the rules on generators, and what cameras and programs write where nobody wrote
+anything is left out.
 
 References
 ----------
@@ -71,7 +72,25 @@ FIELDS = {
         "container.tag.ALBUM",
         "container.tag.IPRD",
     ),
-    "caption": ("xmp.dc.description", "iptc.Caption", "exif.ImageDescription", "png.text.Description"),
+    "caption": (
+        "xmp.dc.description",
+        "iptc.Caption",
+        "exif.ImageDescription",
+        "png.text.Description",
+        "container.tag.desc",
+        "container.tag.DESCRIPTION",
+        "container.bext.description",
+        "vorbis.DESCRIPTION",
+    ),
+    "comment": (
+        "container.tag.©cmt",
+        "container.tag.COMMENT",
+        "container.tag.ICMT",
+        "id3.COMM",
+        "id3.TXXX.comment",
+        "vorbis.COMMENT",
+    ),
+    "address": ("container.tag.PURL", "id3.TXXX.purl", "vorbis.PURL"),
     "place": (
         "xmp.photoshop.City",
         "iptc.City",
@@ -87,14 +106,15 @@ MOST, MOST_LETTERS = 3, 160
 """Texts that are told of each kind, and letters of each."""
 
 SHORT = 30
-"""Letters of an author's name that may be a program's; older fields cut longer texts off."""
+"""Letters of an author's name or a comment that may be a program's; older fields cut longer texts off."""
 
 NOTHING = re.compile(
     r"\W*|(untitled|unknown|default)( (artist|author|album|title|document|user))?|unspecified|anonymous|none|null|n/?a|"
-    r"user|owner|.{0,30}\bdigital (still )?camera|.{0,20}\bdsc|dcim\\.*|\W*screen[- _]?(shot|capture)\b.*",
+    r"user|owner|.{0,30}\bdigital (still )?camera|.{0,20}\bdsc|dcim\\.*|vid:\w+|itun\w+ .*|"
+    r"\W*screen[- _]?(shot|capture)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
-"""What devices and programs write there by themselves, and of screenshots what is told elsewhere."""
+"""What devices, programs and platforms write there by themselves, and of screenshots what is told elsewhere."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -131,7 +151,7 @@ def _texts(kind: str, facts: Iterable[Fact]) -> dict[str, Fact]:
     texts: dict[str, Fact] = {}
     for fact in facts:
         text = _text(fact.value)
-        is_program = kind == "author" and len(text) <= SHORT and identify(text) is not None
+        is_program = kind in ("author", "comment") and len(text) <= SHORT and identify(text) is not None
         if not is_program and not NOTHING.fullmatch(text) and not _is_repeated(text, texts):
             texts[text] = fact
         if len(texts) == MOST:

@@ -12,6 +12,7 @@ from forensix.metadata.image import reader as image
 from tests.metadata import making_images as make
 
 CLAIM = "The file says who made it or what it holds"
+CAPTION = ("caption Interview 7",)
 
 
 def found(*items: tuple[str, object], kind: str = "image") -> list[Finding]:
@@ -54,12 +55,28 @@ def told(*items: tuple[str, object], kind: str = "image") -> tuple[str, ...]:
             ("author Me and You", "title Trip"),
         ),
         (
+            "video",
+            (
+                ("container.tag.desc", "The bridge falls"),
+                ("container.tag.©cmt", "https://video.example/watch?v=1"),
+                ("container.tag.PURL", "https://video.example/watch?v=1"),
+            ),
+            (
+                "caption The bridge falls",
+                "comment https://video.example/watch?v=1",
+                "address https://video.example/watch?v=1",
+            ),
+        ),
+        ("audio", (("container.bext.description", "Interview 7"), ("container.tag.ICMT", "Lavf58.1")), CAPTION),
+        ("video", (("container.tag.desc", "Interview 7"), ("container.tag.©cmt", "vid:v09044g40000c1")), CAPTION),
+        ("audio", (("id3.TIT2", "Song"), ("id3.COMM", "iTunNORM 0000043C 00000412")), ("title Song",)),
+        (
             "pdf",
             (("pdf.info.Author", "Erika"), ("pdf.info.Title", "Invoice 4711")),
             ("author Erika", "title Invoice 4711"),
         ),
     ],
-    ids=["picture", "recording", "video", "document"],
+    ids=["picture", "recording", "video", "saved video", "broadcast", "TikTok", "iTunes", "document"],
 )
 def test_author_title_caption_and_place_are_told(
     kind: str, items: tuple[tuple[str, object], ...], said: tuple[str, ...]
