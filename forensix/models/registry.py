@@ -19,14 +19,14 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import ForensixError, ModelNotFound, UsageError
+from forensix.folders import expanded
 from forensix.interpreter import entry_points
 from forensix.models.card import ModelCard
 from forensix.models.placement import Placement, share_cores
-from forensix.models.store import cards_of, checked_files, get_card, is_place, list_models, load_model
+from forensix.models.store import cards_of, checked_files, get_card, if_folder, is_place, list_models, load_model
 
 if TYPE_CHECKING:
     from forensix.models.detector import Detector
@@ -82,7 +82,7 @@ def _build(slot: str, name: str, placement: Placement, card: str) -> Any:
         component = _made(slot, _entries(slot)[name])
     else:
         known = ", ".join(component_names(slot)) or "none (is forensix installed, not only on the path?)"
-        raise ModelNotFound(f"there is no {slot} component named {name!r}; there are: {known}")
+        raise ModelNotFound(f"there is no {slot} component named {name!r}{if_folder(name)}; there are: {known}")
     return component.on(placement) if hasattr(component, "on") else component
 
 
@@ -106,7 +106,7 @@ def _read(name: str, slot: str | None) -> "Detector":
     if _is_hub(name):
         from forensix.models.hub import load_hub
 
-        model = load_hub(name)
+        model = load_hub(os.fspath(expanded(name)))
     else:
         _check(get_card(name), slot)
         model = load_model(name)
@@ -114,7 +114,8 @@ def _read(name: str, slot: str | None) -> "Detector":
     if model.card.architecture == "ensemble":
         from forensix.models.ensemble import ensemble_of
 
-        folder = Path(name) if Path(name).is_dir() else Path(name).parent
+        place = expanded(name)
+        folder = place if place.is_dir() else place.parent
         return ensemble_of(model, folder, lambda member: _read(member, model.card.component))
     return detector_of(model)
 
@@ -158,8 +159,8 @@ def with_article(slot: str) -> str:
 
 def is_hub(name: str) -> bool:
     """Return whether it is a folder that holds a classifier of transformers, or could be an id of the hub."""
-    if os.path.isdir(name):
-        return os.path.isfile(os.path.join(name, "config.json"))
+    if (place := expanded(name)).is_dir():
+        return (place / "config.json").is_file()
     return _ID.fullmatch(name) is not None and not os.path.exists(name)
 
 
@@ -200,16 +201,17 @@ def as_named(chosen: Any) -> Any:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> as_named("aasist"), as_named(Path("mine")) == os.path.join(os.curdir, "mine")
     ('aasist', True)
     """
-    return os.path.join(os.curdir, chosen) if isinstance(chosen, os.PathLike) else chosen
+    return os.path.join(os.curdir, expanded(chosen)) if isinstance(chosen, os.PathLike) else chosen
 
 
 def as_absolute(chosen: Any) -> Any:
     """Return the path of a card so that it means the same to a process in another folder; a name or object as it is."""
     chosen = as_named(chosen)
-    return os.path.abspath(chosen) if isinstance(chosen, str) and is_place(chosen) else chosen
+    return os.path.abspath(expanded(chosen)) if isinstance(chosen, str) and is_place(chosen) else chosen
 
 
 def check_component(slot: str, name: str) -> None:
@@ -223,7 +225,7 @@ def check_component(slot: str, name: str) -> None:
         checked_files(name)
     elif name not in component_names(slot) and not (slot in READERS and _is_hub(name)):
         known = ", ".join(component_names(slot))
-        raise ModelNotFound(f"there is no {slot} component named {name!r}; there are: {known}")
+        raise ModelNotFound(f"there is no {slot} component named {name!r}{if_folder(name)}; there are: {known}")
 
 
 def is_foreign(slot: str, chosen: Any) -> bool:

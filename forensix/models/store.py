@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch
+from forensix.folders import expanded
 from forensix.models import files
 from forensix.models.card import ModelCard
 from forensix.models.files import SHIPPED, read_state, sha256_of
@@ -87,10 +88,12 @@ def get_card(name: str | os.PathLike[str]) -> ModelCard:
         No model of that name; the message lists those there are. Or no card, or several, in the folder.
     """
     if is_place(name):
-        return _card_at(Path(name))
+        return _card_at(expanded(name))
     name = os.fspath(name)
     if name not in _cards():
-        raise ModelNotFound(f"there is no model named {name!r}; there are: {', '.join(sorted(_cards()))}")
+        raise ModelNotFound(
+            f"there is no model named {name!r}{if_folder(name)}; there are: {', '.join(sorted(_cards()))}"
+        )
     return _cards()[name]
 
 
@@ -98,7 +101,14 @@ def is_place(name: str | os.PathLike[str]) -> bool:
     """Return whether it is a path to something that is there, and not the name of a model."""
     if not isinstance(name, str):
         return True
-    return name not in _cards() and (os.sep in name or name.endswith(".json") or name == ".") and Path(name).exists()
+    return (
+        name not in _cards() and (os.sep in name or name.endswith(".json") or name == ".") and expanded(name).exists()
+    )
+
+
+def if_folder(name: str) -> str:
+    """Return how a folder is told from a name, where there is one that is called as the name that was not found."""
+    return f" (the folder is meant by ./{name})" if os.sep not in name and os.path.isdir(name) else ""
 
 
 def _card_at(path: Path) -> ModelCard:
@@ -124,7 +134,8 @@ def checked_files(name: str | os.PathLike[str], *, folder: str | os.PathLike[str
     """Return the file of a model's weights and, for a head, that of what it sits on, with the hashes checked."""
     card = get_card(name)
     if folder is None and is_place(name):
-        folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
+        place = expanded(name)
+        folder = place if place.is_dir() else place.parent
     shipped = SHIPPED
     return [files.checked(card.name, file, folder, shipped) for file in files.weight_files(card)]
 

@@ -43,6 +43,26 @@ def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkey
         command_line.checked(said("--component", "face_classifier=./own.json"))
 
 
+def test_a_model_of_your_own_is_found_at_home_and_a_folder_is_told_from_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = load_model("forensix-face")
+    (tmp_path / "mine").mkdir()
+    save_model(own.card.model_copy(update={"name": "own", "weights": "own.safetensors"}), own.module, tmp_path / "mine")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    chosen = command_line.checked(said("--component", "face_classifier=~/mine"))
+    assert chosen["face_classifier"] == str(tmp_path / "mine"), "no shell expands it behind a sign"
+    assert load_model("~/mine/own.json").card.name == "own"
+    picture = forensix.small.folder("images") / "photographed-0.jpg"
+    for place in ("~/mine", Path("~/mine")):
+        assert forensix.load_detector(place).card.name == "own"
+        assert forensix.analyze(picture, ["face_manipulation"], face_classifier=place).verdicts
+    monkeypatch.chdir(tmp_path)
+    for ask in (load_model, lambda name: command_line.check(said("--component", f"face_classifier={name}"))):
+        with pytest.raises(ModelNotFound, match=r"named 'mine' \(the folder is meant by \./mine\); there are"):
+            ask("mine")
+
+
 @pytest.mark.slow
 def test_worker_processes_find_a_model_by_a_path_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = load_model("forensix-image")
