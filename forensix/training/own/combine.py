@@ -123,7 +123,7 @@ def combine(
             lambda card: Ensemble(LoadedModel(card, network), detectors),
             logit,
             split.held_out,
-            groups_of(split.held_out, split.group),
+            split.group,
             task,
             recipe.degradations if degradations is None else tuple(degradations),
             lambda said, done: tell(task, said, 0.4 + 0.6 * done),

@@ -20,6 +20,7 @@ from forensix.metrics.bands import LEAST_RATIO
 from forensix.models import ModelCard, TrainingSource
 from forensix.tasks.verdicts import is_inconclusive
 from forensix.training.bands import AS_IT_IS, with_band
+from forensix.training.own.deal import groups_of
 from forensix.training.sources import counted
 
 LEAST_SPREAD = 1e-6
@@ -37,7 +38,7 @@ def measured_on(
     detector: Callable[[ModelCard], Any],
     logit: Callable[[Any, Path], float],
     held_out: Manifest,
-    groups: Sequence[str],
+    group: str,
     task: str,
     degradations: Collection[str],
     tell: Tell,
@@ -50,15 +51,16 @@ def measured_on(
         Makes the component that has a card.
     logit
         Returns a component's raw logit of a whole file.
-    groups
-        Of each held-out file: what a bound is supported by. Intervals draw again what an evaluation of the manifest
-        draws.
+    group
+        Column by which groups were held out, which a bound is supported by. Intervals draw these again; where they are
+        whole collections, or files, what an evaluation of the manifest draws.
 
     Raises
     ------
     UsageError
         The files of a class cannot be scored, or the network scores real files above fake ones, or all alike.
     """
+    groups = groups_of(held_out, group)
     calibration = _calibration(partial(logit, detector(card)), held_out, groups, tell)
     calibrated = card.model_copy(update={"calibration": calibration})
 
@@ -76,7 +78,7 @@ def measured_on(
         return found.scores[found.scores["score"].notna()]
 
     scores = scores_of(calibrated, held_out, "measuring on", 0.3)
-    group_of = dict(zip(held_out.table["path"], groups, strict=True))
+    of = scores["path"].map(dict(zip(held_out.table["path"], groups, strict=True)))
     kind_of = dict(zip(held_out.table["path"], map(_kind, held_out.paths()), strict=True))
     conditions = [
         AS_IT_IS if name == "none" else f"{name}{'' if pd.isna(strength) else f' {strength:g}'}"
@@ -84,8 +86,8 @@ def measured_on(
     ]
     scored = pd.DataFrame(
         {
-            "repo": scores["path"].map(group_of).to_numpy(),
-            "unit": units(scores).to_numpy(),
+            "repo": of.to_numpy(),
+            "unit": (units(scores) if group in ("source", "path") else of).to_numpy(),
             "label": scores["label"].to_numpy(),
             "condition": conditions,
             "kind": scores["path"].map(kind_of).to_numpy(),

@@ -214,7 +214,7 @@ def train(
             lambda card: detector_of(LoadedModel(card, model.module)),
             logit,
             split.held_out,
-            groups_of(split.held_out, split.group),
+            split.group,
             task,
             recipe.degradations if degradations is None else tuple(degradations),
             lambda said, share: tell(task, said, 0.8 + 0.2 * share),

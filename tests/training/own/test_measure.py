@@ -42,7 +42,7 @@ def pictures(folder: Path, levels: list[float], side_px: int = 460) -> list[str]
     return [f"{i}.png" for i in range(len(levels))]
 
 
-def measured(files: Manifest, degradations: tuple[str, ...] = (), groups: list[str] | None = None) -> ModelCard:
+def measured(files: Manifest, degradations: tuple[str, ...] = (), group: str = "path") -> ModelCard:
     card = get_card("forensix-image").model_copy(update={**OWN, "measured": (), "limits": "", "threshold": 0.5})
 
     def logit(detector: Any, path: Path) -> float:
@@ -51,8 +51,7 @@ def measured(files: Manifest, degradations: tuple[str, ...] = (), groups: list[s
         with open_media(path) as media:
             return float(detector.logit(media.image()))
 
-    named = groups or [str(path) for path in files.table["path"]]
-    return measured_on(card, Bright, logit, files, named, TASK, degradations, lambda said, done: None)
+    return measured_on(card, Bright, logit, files, group, TASK, degradations, lambda said, done: None)
 
 
 def listed(folder: Path, labels: list[str], levels: list[float], **options: Any) -> Manifest:
@@ -88,14 +87,23 @@ def test_what_the_card_says_is_decided_is_what_verdicts_decide(tmp_path: Path) -
     assert figures(card)["AUC"] == 1
 
 
-@pytest.mark.parametrize("grouped", [True, False])
-def test_the_interval_on_the_card_is_that_of_an_evaluation_of_the_same_files(told: Manifest, grouped: bool) -> None:
-    columns = {"group_id": [f"g{i % 6}" for i in range(12)]} if grouped else {"source": ["phone", "web"] * 6}
+@pytest.mark.parametrize(
+    ("group", "values", "options"),
+    [
+        ("group_id", [f"g{i % 6}" for i in range(12)], {}),
+        ("source", ["phone", "web"] * 6, {}),
+        ("speaker", [f"s{i % 6}" for i in range(12)], {"group": "speaker"}),
+    ],
+)
+def test_the_interval_on_the_card_is_that_of_an_evaluation_of_the_same_files(
+    told: Manifest, group: str, values: list[str], options: dict[str, str]
+) -> None:
     labels = ["real"] * 4 + ["fake", "fake", "real", "real"] + ["fake"] * 4
-    files = Manifest(told.table.assign(label=labels, **columns), told.root)
-    card = measured(files, groups=list(next(iter(columns.values()))))
-    found = evaluate(files, TASK, component=Bright(card), metadata=False, cache=False, executor="here").summary()
-    expected = found[found["metric"] == "auc"].iloc[0]
+    files = Manifest(told.table.assign(label=labels, **{group: values}), told.root)
+    card = measured(files, group=group)
+    found = evaluate(files, TASK, component=Bright(card), metadata=False, cache=False, executor="here")
+    summary = found.summary(**options)
+    expected = summary[summary["metric"] == "auc"].iloc[0]
     (one,) = [one for one in card.measured if one.metric == "AUC"]
     assert one.value == pytest.approx(expected["value"], abs=1e-4)
     assert one.interval == pytest.approx((expected["low"], expected["high"])) and one.interval[0] < one.interval[1]
@@ -121,5 +129,6 @@ def test_a_network_that_says_the_same_of_all_files_is_no_model(
 
 
 def test_files_of_one_group_do_not_make_a_verdict(told: Manifest) -> None:
-    card = measured(told, groups=["recorded"] * 6 + ["made"] * 6)
+    made = Manifest(told.table.assign(maker=["recorded"] * 6 + ["made"] * 6), told.root)
+    card = measured(made, group="maker")
     assert card.inconclusive == (0.0, 1.0), "one group of each class may differ by anything"
