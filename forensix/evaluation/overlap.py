@@ -16,9 +16,11 @@ from forensix.models.card import MARK_DIGITS, MOST_MARKS
 CONTENT = "sha256"
 """The column that a file itself is found by, and not the name of its source."""
 THE_FILE = "the file itself"
+CALIBRATED = "its calibration and bounds"
+"""In place of a training source: of a file that a network did not learn from, but that set what its scores mean."""
 COLUMNS = ("component", "trained_on", "column", "value", "label", "n_files")
 _NAMING = ("source", "source_repo", "dataset", "generator", "method", "system", "family", "speaker")
-_MARKS = ("learnt_files", "stopping_files")
+_MARKS = {THE_FILE: ("learnt_files", "stopping_files"), CALIBRATED: ("calibration_files",)}
 _WORDS = {"real", "fake", "human", "camera", "none", "unknown", "train", "dev", "test", "male", "female"}
 _LEAST = 3
 
@@ -27,8 +29,8 @@ def find_overlap(table: pd.DataFrame, cards: Mapping[str, Any], sha256: Sequence
     """Return a row for each training source of a component that the manifest names too, with how many files.
 
     Names match when they are equal but for case and punctuation, whole or in their last part
-    (``kan-bayashi/ParallelWaveGAN`` and ``Parallel WaveGAN``). A file that the component was trained on has a row of
-    its own, of the column ``sha256``.
+    (``kan-bayashi/ParallelWaveGAN`` and ``Parallel WaveGAN``). A file that the component was trained on, or calibrated
+    on, has a row of its own, of the column ``sha256``.
 
     Parameters
     ----------
@@ -51,13 +53,14 @@ def find_overlap(table: pd.DataFrame, cards: Mapping[str, Any], sha256: Sequence
                 names = _names(str(value))
                 for source in (source for source, known in sources.items() if names & known):
                     rows.append((component, source, column, str(value), label, n))
-        marks = {mark for files in _of(card, *_MARKS) for mark in files}
-        if marks and len(sha256):
-            files = pd.DataFrame({CONTENT: list(sha256), "label": table["label"].to_numpy()}).dropna()
-            files = files[files[CONTENT].str[:MARK_DIGITS].isin(marks)]
-            counts = files.groupby([CONTENT, "label"], sort=False, observed=True).size().reset_index()
-            for content, label, n in counts.to_numpy().tolist():
-                rows.append((component, THE_FILE, CONTENT, content, label, n))
+        for use, lists in _MARKS.items():
+            marks = {mark for files in _of(card, *lists) for mark in files}
+            if marks and len(sha256):
+                files = pd.DataFrame({CONTENT: list(sha256), "label": table["label"].to_numpy()}).dropna()
+                files = files[files[CONTENT].str[:MARK_DIGITS].isin(marks)]
+                counts = files.groupby([CONTENT, "label"], sort=False, observed=True).size().reset_index()
+                for content, label, n in counts.to_numpy().tolist():
+                    rows.append((component, use, CONTENT, content, label, n))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -68,7 +71,7 @@ def untold(cards: Mapping[str, Any], overlap: pd.DataFrame) -> list[str]:
         f"The card of {name} tells {MOST_MARKS} of the files that it learnt from at most: more of these may be among"
         " them, which are not found."
         for name, card in cards.items()
-        if name in known and any(len(files) >= MOST_MARKS for files in _of(card, *_MARKS))
+        if name in known and any(len(files) >= MOST_MARKS for names in _MARKS.values() for files in _of(card, *names))
     ]
 
 
@@ -79,12 +82,17 @@ def sources_named(overlap: pd.DataFrame) -> str:
 
 
 def files_seen(table: pd.DataFrame, overlap: pd.DataFrame, component: str) -> "pd.Series[bool]":
-    """Return which rows of scores are of a file, or from a source, that a component was trained on."""
-    trained_on = pd.Series(False, index=table.index)
+    """Return which rows of scores are of a file, or from a source, that the overlap names of a component."""
+    seen = pd.Series(False, index=table.index)
     rows = overlap[overlap["component"] == component]
     for column, part in rows.groupby("column"):
-        trained_on |= table[column].astype(str).isin(set(part["value"]))
-    return trained_on
+        seen |= table[column].astype(str).isin(set(part["value"]))
+    return seen
+
+
+def of_training(overlap: pd.DataFrame) -> pd.DataFrame:
+    """Return an overlap without the files that components were calibrated on and did not learn from."""
+    return overlap[overlap["trained_on"] != CALIBRATED]
 
 
 def of_rows(overlap: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

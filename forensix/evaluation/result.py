@@ -13,7 +13,15 @@ from forensix.errors import UsageError
 from forensix.evaluation import displays, output, summary, tables
 from forensix.evaluation.cautions import cautions
 from forensix.evaluation.conditions import need, text
-from forensix.evaluation.overlap import COLUMNS, CONTENT, files_seen, of_rows, sources_named
+from forensix.evaluation.overlap import (
+    CALIBRATED,
+    COLUMNS,
+    CONTENT,
+    files_seen,
+    of_rows,
+    of_training,
+    sources_named,
+)
 
 _METRICS = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
 
@@ -35,7 +43,8 @@ class Evaluation:
     info: Mapping[str, Any]
     """Settings, versions, identities of the components, and what is to be said of the run: as in ``result.json``."""
     overlap: pd.DataFrame
-    """Training sources of a component that the manifest names too: its figures flatter it there."""
+    """Training sources of a component that the manifest names too, and files that it was made of: its figures flatter
+    it there."""
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -63,17 +72,21 @@ class Evaluation:
         return self.scores[self.scores["score"].isna() & self.scores["error"].isna()].reset_index(drop=True)
 
     def unseen(self, component: str | None = None) -> "Evaluation":
-        """Return the evaluation without what the component, or any, was trained on, and all else of those sources."""
+        """Return the evaluation without what the component, or any, was trained on, and all else of those sources.
+
+        Files that it was calibrated on stay, of which a note tells: it learnt nothing from them.
+        """
         names = self.components if component is None else (self._known(component),)
-        tables = []
+        tables, learnt = [], of_training(self.overlap)
         for table in (self.scores, self.frames):
             trained_on = pd.Series(False, index=table.index)
             for name in names:
-                trained_on |= files_seen(table, self.overlap, name)
+                trained_on |= files_seen(table, learnt, name)
             tables.append(table[~trained_on].reset_index(drop=True))
         note = f"Files that {' or '.join(names)} was trained on, and others of their sources, are left out."
         info = {**self.info, "notes": [*self.info.get("notes", ()), note]}
-        return Evaluation(tables[0], tables[1], info, self.overlap[~self.overlap["component"].isin(names)])
+        left = self.overlap.drop(learnt.index[learnt["component"].isin(names)]).reset_index(drop=True)
+        return Evaluation(tables[0], tables[1], info, of_rows(left, tables[0]))
 
     def where(self, **values: Any) -> "Evaluation":
         """Return the evaluation of the rows whose columns have these values: ``where(split="dev")``, or a list of them.
@@ -217,7 +230,8 @@ class Evaluation:
     def _warnings(self) -> list[str]:
         sentences = []
         for name in self.components:
-            known = self.overlap[self.overlap["component"] == name]
+            own = self.overlap[self.overlap["component"] == name]
+            known = of_training(own)
             by_content = known["column"] == CONTENT
             if n := self._n_seen(known[by_content], name):
                 sentences.append(
@@ -227,6 +241,11 @@ class Evaluation:
                 sentences.append(
                     f"{name} was trained on the sources of {n} of these files ({sources_named(known)}): its"
                     " figures flatter it; unseen() leaves them out."
+                )
+            if n := self._n_seen(own[own["trained_on"] == CALIBRATED], name):
+                sentences.append(
+                    f"{name} was calibrated and given its bounds on {n} of these files: verdicts, and what takes scores"
+                    " for probabilities, flatter it; what only ranks files (AUC, AP, EER) does not."
                 )
         return sentences
 

@@ -249,6 +249,8 @@ class ModelCard(_Record):
     """Marks of the files that a model of one's own learnt from (`forensix.training.own.seen`); empty where not told."""
     stopping_files: Annotated[tuple[str, ...], Field(repr=False)] = ()
     """Marks of those that stopped its training."""
+    calibration_files: Annotated[tuple[str, ...], Field(repr=False)] = ()
+    """Marks of those that were held out: they calibrated it and set its threshold and bounds."""
     weights: FileName
     """File name of the weights: ``.safetensors``; ``.pth``, ``.pt``, ``.bin``, ``.h5`` or ``.onnx`` if published."""
     url: str | None = None

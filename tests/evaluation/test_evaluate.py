@@ -273,6 +273,23 @@ def test_files_that_a_model_was_trained_on_are_known_by_their_content(few: Manif
     assert "own was trained on 4 of these files" in " ".join(with_names.notes)
 
 
+def test_files_that_a_model_was_calibrated_on_are_told_apart_and_stay(few: Manifest, tmp_path: Path) -> None:
+    listed = Manifest(few.table[["path", "label"]], few.root)
+    marks = [hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in listed.paths()]
+    card = get_card("forensix-image").model_copy(update={"learnt_files": marks[:2], "calibration_files": marks[2:5]})
+    found = evaluate(listed, TASK, component={"own": Grey(card=card), "other": Grey()}, cache=False)
+    told = "own was calibrated and given its bounds on {} of these files: verdicts, and what takes scores for"
+    trained = "own was trained on 2 of these files: its figures flatter it"
+    found.save(tmp_path / "saved")
+    for one in (found, Evaluation.load(tmp_path / "saved")):
+        assert told.format(3) in " ".join(one.notes) and trained in " ".join(one.notes)
+    rest = found.unseen()
+    assert set(rest.scores["path"]) == set(listed.table["path"][2:])
+    assert told.format(3) in " ".join(rest.notes) and trained not in " ".join(rest.notes)
+    two = found.where(path=listed.table["path"].iloc[[2, 5]].tolist())
+    assert told.format(1) in " ".join(two.notes) and trained not in " ".join(two.notes)
+
+
 def test_that_a_card_does_not_tell_all_files_it_learnt_from_is_said_and_stays_said(few: Manifest) -> None:
     marks = [hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in few.paths()[:2]]
     others = [f"{i:016x}" for i in range(998)]

@@ -78,6 +78,7 @@ def unmeasured(
             "manifest_sha256": digest,
             "learnt_files": kept(learnt.marks, base.learnt_files),
             "stopping_files": kept(stopping.marks, base.stopping_files),
+            "calibration_files": (),
             "weights": f"{name}.safetensors",
             "url": None,
             "hash_from": "file",

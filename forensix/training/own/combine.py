@@ -226,6 +226,7 @@ def _card(
         manifest_sha256=digest,
         learnt_files=kept_marks(fitted_on, *(card.learnt_files for card in cards)),
         stopping_files=kept_marks(*(card.stopping_files for card in cards)),
+        calibration_files=kept_marks(*(card.calibration_files for card in cards)),
         weights=f"{name}.safetensors",
         sha256="",
     )

@@ -21,6 +21,7 @@ from forensix.models import ModelCard, TrainingSource
 from forensix.tasks.verdicts import is_inconclusive
 from forensix.training.bands import AS_IT_IS, with_band
 from forensix.training.own.deal import groups_of
+from forensix.training.own.seen import kept, marks
 from forensix.training.sources import counted
 
 LEAST_SPREAD = 1e-6
@@ -62,7 +63,8 @@ def measured_on(
     """
     groups = groups_of(held_out, group)
     calibration = _calibration(partial(logit, detector(card)), held_out, groups, tell)
-    calibrated = card.model_copy(update={"calibration": calibration})
+    files = kept(marks(held_out), card.calibration_files)
+    calibrated = card.model_copy(update={"calibration": calibration, "calibration_files": files})
 
     def scores_of(card: ModelCard, files: Manifest, said: str, begun: float) -> pd.DataFrame:
         found = evaluate(

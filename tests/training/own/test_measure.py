@@ -72,6 +72,8 @@ def test_what_was_learnt_decides(told: Manifest) -> None:
     card = measured(told)
     assert card.inconclusive is not None and 0 < card.inconclusive[0] <= card.inconclusive[1] < 1
     assert figures(card)["fake files decided"] == figures(card)["real files decided"] == 1
+    found = evaluate(told, TASK, component=Bright(card), metadata=False, cache=False, executor="here")
+    assert "bright was calibrated and given its bounds on 12 of these files" in " ".join(found.notes)
 
 
 def test_what_the_card_says_is_decided_is_what_verdicts_decide(tmp_path: Path) -> None:
