@@ -1,7 +1,8 @@
 """What a reader should know of figures that few files, or the same files twice, were made into.
 
 All of it is seen in the scores: too few groups for an interval, one class only, too few reals for a small false
-positive rate, content that is there more than once, and generators of which nothing was scored.
+positive rate, scores that run the wrong way, content that is there more than once, and generators of which nothing was
+scored.
 """
 
 import pandas as pd
@@ -9,10 +10,13 @@ import pandas as pd
 from forensix.evaluation.conditions import units
 from forensix.labels import LABELS
 from forensix.manifest_table import GROUP
+from forensix.metrics import auc
 from forensix.metrics.intervals import DIRECTION
 
 LEAST_GROUPS = 20
 """With fewer in a class, intervals of the bootstrap are known to be too narrow."""
+MOST_CHANCE = 0.01
+"""That groups of real files would score so far above those of fakes by chance (Mann-Whitney), where it is told."""
 _AT_FPR = "tpr_at_fpr_"
 
 
@@ -20,7 +24,7 @@ def cautions(scores: pd.DataFrame) -> list[str]:
     """Return sentences about the scores of an evaluation, from its files as they are, not degraded."""
     files = scores[scores["degradation"] == "none"] if "degradation" in scores else scores
     scored = files[files["score"].notna()].drop_duplicates("path")
-    return [*_few(scored), *_repeated(scored), *_left_out(scores)]
+    return [*_few(scored), *_turned(files), *_repeated(scored), *_left_out(scores)]
 
 
 def _few(scored: pd.DataFrame) -> list[str]:
@@ -50,6 +54,24 @@ def _few(scored: pd.DataFrame) -> list[str]:
     if short and n_groups["fake"] and n_real:
         needed = " and ".join(f"{name} takes {n}" for name, n in short.items())
         sentences.append(f"{needed} reals, and there are {n_real}: here it is the share of fakes above every real.")
+    return sentences
+
+
+def _turned(files: pd.DataFrame) -> list[str]:
+    from scipy.stats import mannwhitneyu
+
+    sentences = []
+    scored = files[files["score"].notna()]
+    for name, of in scored.groupby("component", sort=False, observed=True) if "component" in scored else ():
+        fake = of["label"] == "fake"
+        if fake.all() or not fake.any() or (area := auc(fake, of["score"])) >= 0.5:
+            continue
+        groups = of["score"].groupby([of["label"], units(of)]).mean()
+        if mannwhitneyu(groups["fake"], groups["real"], alternative="less").pvalue <= MOST_CHANCE:
+            sentences.append(
+                f"{name} scores real files above fake ones (AUC {area:.3f}), by more than chance: a score is higher for"
+                " fake, so either its scores run the other way, or labels are swapped, or it is misled here."
+            )
     return sentences
 
 

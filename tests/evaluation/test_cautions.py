@@ -49,6 +49,18 @@ def test_one_class_is_said() -> None:
         assert note.startswith(f"All files that were scored are {label}: AUC, EER")
 
 
+def test_scores_that_run_the_wrong_way_are_said_of_their_component_where_it_is_no_chance() -> None:
+    table = scores()
+    right = (table["label"] == "fake") * 0.4 + np.arange(4000) % 97 / 200
+    one = pd.concat([table.assign(score=right), table.assign(component="other", score=1 - right)])
+    (note,) = cautions(one)
+    assert note.startswith("other scores real files above fake ones (AUC 0.0")
+    few = table.assign(score=1 - right)[:6]
+    assert not any("above fake" in note for note in cautions(few)), "three of each do that one time in twenty"
+    lone = table.assign(score=1 - right, group_id=[f"{i % 4}" for i in range(4000)])
+    assert not any("above fake" in note for note in cautions(lone)), "nor do two groups of each, of however many files"
+
+
 def test_one_file_alone_is_said_as_one() -> None:
     table = scores(4000)
     note, *_ = cautions(table[(table["label"] == "real") | (table.index == 1)])
