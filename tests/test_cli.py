@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
-from forensix import schema
+from forensix import schema, small
 from forensix.cli import build_parser, main, train
 from forensix.cli.train import decisions
 from forensix.models import Measurement, get_card
@@ -484,6 +484,20 @@ def test_an_interrupt_while_the_command_loads_is_told_in_a_sentence() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nforensix: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "ended by SIGTERM")])
+def test_a_training_that_is_interrupted_says_that_it_goes_on(
+    number: int, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ended(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(10)
+
+    monkeypatch.setattr("forensix.training.own.run.train", ended)
+    command = ("train", str(small.folder("images")), "--task", "ai_generated_image_detection", "--output")
+    assert run(*command, str(tmp_path / "own")) == 128 + number
+    assert capsys.readouterr().err.endswith(f"forensix: {word}; the same command goes on where it stopped\n")
 
 
 def test_what_figures_and_progress_are_of_is_said_once(

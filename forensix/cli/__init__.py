@@ -149,9 +149,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             parser.exit(1, f"forensix: {words}\n")
         parser.exit(1, complaint(f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")))
     except _Ended as ended:
-        parser.exit(128 + ended.number, f"\nforensix: ended by {signal.Signals(ended.number).name}\n")
+        name = signal.Signals(ended.number).name
+        parser.exit(128 + ended.number, f"\nforensix: ended by {name}{getattr(options, 'afterwards', '')}\n")
     except KeyboardInterrupt:
-        parser.exit(130, "\nforensix: interrupted\n")
+        parser.exit(130, f"\nforensix: interrupted{getattr(options, 'afterwards', '')}\n")
     sys.exit(status)
 
 

@@ -27,7 +27,7 @@ def register(commands: Any) -> None:
     train.add_argument("--batch-size", type=int, help="examples of a step, an even number")
     train.add_argument("--rate", type=float, help="learning rate")
     train.add_argument("--all-layers", action="store_true", default=None, help="let every layer learn")
-    train.set_defaults(run=_train)
+    train.set_defaults(run=_train, afterwards="; the same command goes on where it stopped")
 
     combine = commands.add_parser("combine", help="make one detector of several, by their mean or a fitted rule")
     combine.add_argument("members", nargs="+", metavar="NAME_OR_PATH", help="detectors, by name or by folder")
