@@ -25,8 +25,9 @@ from forensix.models.store import checked_weights, is_place, write_card
 from forensix.progress import Progress, display
 from forensix.training.own.card import OF_BASE, command_of, digest_of, saying_first, too_few
 from forensix.training.own.deal import Split, deal, groups_of
+from forensix.training.own.learn import check_whole
 from forensix.training.own.measure import judged, measured_on
-from forensix.training.own.run import RECIPES, check_whole, free_name, slot_of
+from forensix.training.own.run import RECIPES, free_name, slot_of
 from forensix.training.own.seen import check_unseen, marks, trained_files, warn_of_sources
 from forensix.training.own.seen import kept as kept_marks
 from forensix.training.own.unusable import Asked

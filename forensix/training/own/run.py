@@ -5,12 +5,9 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 import forensix
 from forensix.errors import UsageError
@@ -24,14 +21,14 @@ from forensix.models.store import write_card
 from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.task import check_names, load_task
-from forensix.training.loop import Plan, cosine, fit, learning
 from forensix.training.own.card import command_of, digest_of, saying_first, unmeasured
 from forensix.training.own.deal import deal, groups_of
 from forensix.training.own.faces import Faces
-from forensix.training.own.material import Material, gather
+from forensix.training.own.learn import Settings, learn
+from forensix.training.own.material import gather
 from forensix.training.own.measure import measured_on
 from forensix.training.own.pictures import Pictures, WholePictures
-from forensix.training.own.recipe import Batch, Recipe
+from forensix.training.own.recipe import Recipe
 from forensix.training.own.seen import check_unseen, trained_files, warn_of_sources
 from forensix.training.own.unusable import Asked, warn_of_unusable
 from forensix.training.own.voices import Voices
@@ -40,43 +37,6 @@ RECIPES: dict[str, type[Recipe]] = {one.slot: one for one in (Pictures, Voices, 
 WORK = "unfinished-training"
 """Folder in ``output`` of decoded files and the checkpoint; it is deleted when the model is there, so nobody else's may
 be called so."""
-SMOOTHING = 0.05
-JUDGED_BATCHES = 4
-EVERY = 25
-"""Steps between checkpoints, and judgements on the groups that stop the training."""
-PATIENCE = 8
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How long and how fast a network learns from one's own files; see `train`."""
-
-    steps: int
-    batch_size: int | None
-    rate: float | None
-    all_layers: bool | None
-    seed: int
-
-    def __post_init__(self) -> None:
-        check_whole("steps", self.steps, 1)
-        check_whole("batch_size", self.batch_size or 2, 2, of=2)
-        check_whole("seed", self.seed, 0)
-        if self.rate is not None and not 0 < self.rate < 1:
-            raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
-
-    @property
-    def options(self) -> list[str]:
-        """The options of the command ``forensix train`` that say the same."""
-        told = {"seed": self.seed, "steps": self.steps, "batch-size": self.batch_size, "rate": self.rate}
-        words = [word for name, value in told.items() if value is not None for word in (f"--{name}", str(value))]
-        return [*words, *(["--all-layers"] if self.all_layers else [])]
-
-
-def check_whole(name: str, value: int, least: int, *, of: int = 1) -> None:
-    """Refuse what is no whole number from ``least`` up, or no multiple ``of`` another, with a sentence."""
-    if isinstance(value, bool) or value != int(value) or value < least or value % of:
-        even = ", an even one" if of == 2 else ""
-        raise UsageError(f"{name} must be a whole number from {least} up{even}, not {value}")
 
 
 def train(
@@ -199,7 +159,7 @@ def train(
         digest = digest_of(listed)
         held = hashlib.sha256(repr((learnt.marks, stopping.marks)).encode()).hexdigest()
         run = repr((digest, held, model.card.sha256, split.group, settings, forensix.__version__))
-        _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
+        told += learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
         said = command or command_of(
             (
                 *("forensix", "train", "MANIFEST", "--task", task, "--output", output, "--name", called),
@@ -225,56 +185,6 @@ def train(
     write_card(card, folder)
     shutil.rmtree(work, ignore_errors=True)
     return card
-
-
-def _learn(
-    recipe: Recipe,
-    learnt: Material,
-    stopping: Material,
-    settings: Settings,
-    device: torch.device,
-    checkpoint: Path,
-    run: str,
-    tell: Progress,
-    task: str,
-) -> None:
-    tell(task, "learning", 0.3)
-    torch.manual_seed(settings.seed)
-    network = recipe.module.to(device)
-    all_layers = recipe.all_layers if settings.all_layers is None else settings.all_layers
-    chosen = {id(one) for one in recipe.tuned(all_layers=all_layers)}
-    for parameter in network.parameters():
-        parameter.requires_grad = id(parameter) in chosen
-    n = settings.batch_size or recipe.batch_size
-    fixed = np.random.default_rng([settings.seed, 1])
-    judged = [recipe.draw(stopping, n, fixed) for _ in range(JUDGED_BATCHES)]
-
-    def loss_of(network: nn.Module, batch: Batch) -> Tensor:
-        inputs, outputs, labels = batch
-        soft = labels.to(device) * (1 - 2 * SMOOTHING) + SMOOTHING
-        logits = recipe.logits(network, inputs.to(device), outputs)
-        return nn.functional.binary_cross_entropy_with_logits(logits.float(), soft)
-
-    fit(
-        network,
-        lambda rng: recipe.draw(learnt, n, rng),
-        loss_of,
-        Plan(
-            steps=settings.steps,
-            rate=cosine(settings.rate or recipe.rate, warm=20, least=0.02),
-            decay=0.02,
-            average=0.95,
-            every=EVERY,
-            words=1,
-            patience=PATIENCE,
-        ),
-        np.random.default_rng(settings.seed),
-        checkpoint=checkpoint,
-        run=run,
-        judge=lambda network: float(np.mean([loss_of(network, batch).item() for batch in judged])),
-        tell=lambda step, loss, done: tell(task, f"step {step}, loss {loss:.3f}", 0.3 + 0.5 * done),
-        prepare=learning,
-    )
 
 
 def recipe_of(model: LoadedModel) -> Recipe:

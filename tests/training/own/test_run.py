@@ -401,7 +401,19 @@ def test_it_is_told_that_the_model_it_is_made_of_knows_the_sources_of_files_held
         assert said in card.limits and said in caplog.text, "the second began as the first"
     caplog.clear()
     assert "the sources of" not in forensix.train(manifest, TASK, tmp_path / "other", steps=1, batch_size=2).limits
-    assert not caplog.text
+    assert "the sources of" not in caplog.text
+
+
+def test_a_training_that_makes_it_worse_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(run, "measured_on", lambda card, *_: card)
+    no_better = "On the groups that stop the training it got no better than forensix-image was before (a loss of"
+    card = forensix.train(small.folder("images"), TASK, tmp_path / "fast", steps=2, rate=0.9, batch_size=8)
+    assert card.limits.startswith(no_better) and no_better in caplog.text
+    caplog.clear()
+    card = forensix.train(small.folder("images"), TASK, tmp_path / "slow", steps=8, batch_size=8)
+    assert no_better not in card.limits and no_better not in caplog.text
 
 
 def test_the_command_of_a_card_makes_the_model_again(
