@@ -26,7 +26,7 @@ from forensix.progress import Progress, display
 from forensix.training.own.card import OF_BASE, command_of, digest_of, saying_first, too_few
 from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.learn import check_whole
-from forensix.training.own.measure import judged, measured_on
+from forensix.training.own.measure import judged, measured_on, strengths_of
 from forensix.training.own.run import RECIPES, free_name, slot_of
 from forensix.training.own.seen import check_unseen, marks, trained_files, warn_of_sources
 from forensix.training.own.seen import kept as kept_marks
@@ -86,6 +86,7 @@ def combine(
     if rule not in RULES:
         raise UsageError(f"rule is one of {', '.join(RULES)}, not {rule!r}")
     check_whole("seed", seed, 0)
+    conditions = strengths_of(task, RECIPES[slot].degradations if degradations is None else degradations)
     folder = expanded(output)
     called = free_name(folder, name)
     detectors = [load_detector(one, device=device) for one in members]
@@ -126,7 +127,7 @@ def combine(
             split.held_out,
             split.group,
             task,
-            recipe.degradations if degradations is None else tuple(degradations),
+            conditions,
             lambda said, done: tell(task, said, 0.4 + 0.6 * done),
         )
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_whole("steps", self.steps, 1)
-        check_whole("batch_size", self.batch_size or 2, 2, of=2)
+        check_whole("batch_size", 2 if self.batch_size is None else self.batch_size, 2, of=2)
         check_whole("seed", self.seed, 0)
         if self.rate is not None and not 0 < self.rate < 1:
             raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
@@ -50,7 +51,7 @@ class Settings:
 
 def check_whole(name: str, value: int, least: int, *, of: int = 1) -> None:
     """Refuse what is no whole number from ``least`` up, or no multiple ``of`` another, with a sentence."""
-    if isinstance(value, bool) or value != int(value) or value < least or value % of:
+    if isinstance(value, bool) or not isinstance(value, Real) or value % of or value < least:
         even = ", an even one" if of == 2 else ""
         raise UsageError(f"{name} must be a whole number from {least} up{even}, not {value}")
 

@@ -14,10 +14,12 @@ from forensix.calibration import Calibration, fit_platt
 from forensix.errors import InputError, UsageError
 from forensix.evaluation import evaluate
 from forensix.evaluation.conditions import units
+from forensix.evaluation.plan import choose_conditions
 from forensix.manifest import Manifest
 from forensix.media import open_media
 from forensix.metrics.bands import LEAST_RATIO
 from forensix.models import ModelCard, TrainingSource
+from forensix.tasks import load_task
 from forensix.tasks.verdicts import is_inconclusive
 from forensix.training.bands import AS_IT_IS, with_band
 from forensix.training.own.deal import groups_of
@@ -32,6 +34,7 @@ MOST_SOURCES = 100
 ABOUT = "whole files of {n} groups held out, on which calibration and bounds were set"
 
 Tell = Callable[[str, float], None]
+Strengths = dict[str, list[float | None]] | str
 
 
 def measured_on(
@@ -41,7 +44,7 @@ def measured_on(
     held_out: Manifest,
     group: str,
     task: str,
-    degradations: Collection[str],
+    degradations: Strengths,
     tell: Tell,
 ) -> ModelCard:
     """Return the card with calibration, threshold, bounds and figures.
@@ -71,7 +74,7 @@ def measured_on(
             files,
             task,
             component=detector(card),
-            degradations=_strengths(degradations),
+            degradations=degradations,
             executor="here",
             cache=False,
             metadata=False,
@@ -166,7 +169,8 @@ def _calibration(logit: Callable[[Path], float], held_out: Manifest, groups: Seq
     except ValueError:
         raise UsageError(
             "on the groups held out the network scores real files above fake ones: what it learnt does not hold there,"
-            " so no model is written; more groups, or more alike ones in both classes, may help"
+            " so no model is written; more groups, or more alike ones in both classes, may help,"
+            " unless the labels are swapped"
         ) from None
 
 
@@ -200,9 +204,16 @@ def judged(
     return np.array(logits), np.array(fake), weights
 
 
-def _strengths(degradations: Collection[str]) -> dict[str, list[float | None]]:
+def strengths_of(task: str, degradations: Collection[str]) -> Strengths:
+    """Return degradations, each ``name`` or ``name=strength``, as an evaluation takes them; or ``"all"``, as it is.
+
+    Raises
+    ------
+    UsageError
+        One is none of the task, or of another strength: before a training, not after it.
+    """
     strengths: dict[str, list[float | None]] = {}
-    for degradation in degradations:
+    for degradation in () if isinstance(degradations, str) else degradations:
         name, _, strength = degradation.partition("=")
         try:
             strengths.setdefault(name, []).append(float(strength) if strength else None)
@@ -210,7 +221,9 @@ def _strengths(degradations: Collection[str]) -> dict[str, list[float | None]]:
             raise UsageError(
                 f"a degradation is written NAME=STRENGTH, for example jpeg=70, not {degradation!r}"
             ) from None
-    return strengths
+    chosen = degradations if isinstance(degradations, str) else strengths
+    choose_conditions(load_task(task), chosen)
+    return chosen
 
 
 def trained_on(manifest: Manifest, groups: Sequence[str], fake: Sequence[int]) -> tuple[TrainingSource, ...]:

@@ -26,7 +26,7 @@ from forensix.training.own.deal import deal, groups_of
 from forensix.training.own.faces import Faces
 from forensix.training.own.learn import Settings, learn
 from forensix.training.own.material import gather
-from forensix.training.own.measure import measured_on
+from forensix.training.own.measure import measured_on, strengths_of
 from forensix.training.own.pictures import Pictures, WholePictures
 from forensix.training.own.recipe import Recipe
 from forensix.training.own.seen import check_unseen, trained_files, warn_of_sources
@@ -93,7 +93,8 @@ def train(
         Whether all layers learn, or the last linear one alone, as is the default for pictures; for voices and faces
         it is all, but for the network of pictures in the voice detector that ships.
     degradations
-        What held-out files are measured after, each ``"name=strength"`` or ``"name"`` (`forensix.perturb`).
+        What held-out files are measured after, each ``"name=strength"`` or ``"name"`` (`forensix.perturb`), or
+        ``"all"``.
     seed
         Of all that is drawn. On one machine the same seed and files give the same weights, wherever the files lie.
     progress
@@ -120,6 +121,7 @@ def train(
     """
     slot = slot_of(task)
     settings = Settings(steps, batch_size, rate, all_layers, seed)
+    conditions = strengths_of(task, RECIPES[slot].degradations if degradations is None else degradations)
     folder = expanded(output)
     called = free_name(folder, name)
     placed = choose_device(device)
@@ -176,7 +178,7 @@ def train(
             split.held_out,
             split.group,
             task,
-            recipe.degradations if degradations is None else tuple(degradations),
+            conditions,
             lambda said, share: tell(task, said, 0.8 + 0.2 * share),
         )
     card = saying_first(card, told + logit.warn("held out"))

@@ -42,7 +42,7 @@ def pictures(folder: Path, levels: list[float], side_px: int = 460) -> list[str]
     return [f"{i}.png" for i in range(len(levels))]
 
 
-def measured(files: Manifest, degradations: tuple[str, ...] = (), group: str = "path") -> ModelCard:
+def measured(files: Manifest, group: str = "path") -> ModelCard:
     card = get_card("forensix-image").model_copy(update={**OWN, "measured": (), "limits": "", "threshold": 0.5})
 
     def logit(detector: Any, path: Path) -> float:
@@ -51,7 +51,7 @@ def measured(files: Manifest, degradations: tuple[str, ...] = (), group: str = "
         with open_media(path) as media:
             return float(detector.logit(media.image()))
 
-    return measured_on(card, Bright, logit, files, group, TASK, degradations, lambda said, done: None)
+    return measured_on(card, Bright, logit, files, group, TASK, {}, lambda said, done: None)
 
 
 def listed(folder: Path, labels: list[str], levels: list[float], **options: Any) -> Manifest:

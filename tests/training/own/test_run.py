@@ -206,6 +206,7 @@ def test_a_card_keeps_marks_by_which_a_large_collection_is_known() -> None:
         (["forensix-image", "forensix-spoof"], {}, "forensix-spoof is a spoof, not an image_detector"),
         (["forensix-image", "forensix-spoof"], {"rule": "vote"}, "rule is one of mean, linear, not 'vote'"),
         (["forensix-image", "nowhere"], {"seed": -3}, "seed must be a whole number from 0 up, not -3"),
+        (["forensix-image", "nowhere"], {"degradations": ["jpeg=much"]}, "NAME=STRENGTH"),
     ],
 )
 def test_what_is_no_ensemble_is_refused(
@@ -304,6 +305,12 @@ def test_a_folder_that_holds_a_model_is_not_written_over(trained: tuple[Path, Mo
         ({"seed": -3}, "seed must be a whole number from 0 up, not -3"),
         ({"rate": 7}, "rate must lie between 0 and 1"),
         ({"group": "family"}, "are of 1 group of"),
+        ({"degradations": ["jpg"]}, "jpg"),
+        ({"degradations": ["mp3"]}, "no .*'mp3'"),
+        ({"degradations": ["jpeg=much"]}, "written NAME=STRENGTH, for example jpeg=70, not 'jpeg=much'"),
+        ({"degradations": "jpeg"}, r"write degradations=\['jpeg'\]"),
+        ({"batch_size": 0}, "batch_size must be a whole number from 2 up, an even one, not 0"),
+        ({"steps": "many"}, "steps must be a whole number from 1 up, not many"),
         ({"manifest": "nowhere.csv"}, "no manifest at nowhere.csv"),
     ],
 )
