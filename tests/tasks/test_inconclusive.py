@@ -108,7 +108,7 @@ def test_a_model_that_decides_nothing_of_videos_says_so_and_shows_nothing_as_fak
         pages[report.verdicts["face_manipulation"]] = report.to_html()
     assert report.to_wire("face_manipulation")["result"]["class_name"] == "real"
     assert "opinion decides nothing of videos" in report.outcomes["face_manipulation"].summary
-    for said in ("heat map", "Kind of manipulation", "fake, score"):
+    for said in ("heat map", "Kind of manipulation", "looks manipulated, score"):
         assert said in pages["fake"] and said not in pages["inconclusive"]
 
 
