@@ -97,7 +97,10 @@ class Collation:
                 part = table[table["task"] == task]
                 rows.append(summary.compare(part, "component", baseline=first, **self._options(options)))
         if not rows or not any(map(len, rows)):
-            raise UsageError("there is nothing to compare: it takes two runs of one task")
+            named = "" if baseline is None else f", {baseline!r} among them"
+            raise UsageError(
+                f"there is nothing to compare: it takes two runs of one task{named}, which scored the same files"
+            )
         joined = pd.concat(rows, ignore_index=True).rename(columns={"component": "run"})
         keys = [name for name in ("task", "degradation", "strength", "metric") if name in joined]
         joined["p_holm"] = joined.groupby(keys, dropna=False, sort=False)["p"].transform(_holm)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from forensix.errors import UsageError
 from forensix.labels import LABELS
-from forensix.manifest_table import GROUP
+from forensix.manifest_table import GROUP, groups_of
 from forensix.metrics.intervals import DIRECTION, Measures, Sample, measure
 
 KEYS = ("task", "component", "degradation", "strength", "level")
@@ -80,10 +80,7 @@ def called_fake(
 
 def units(rows: pd.DataFrame, group: str | None = GROUP) -> "pd.Series[str]":
     """Return what intervals draw again: the group of each row, or the file where it has none."""
-    own = "p:" + rows["path"].astype(str)
-    if group is None or group not in rows:
-        return own
-    return ("g:" + rows[group].astype(str)).where(rows[group].notna(), own)
+    return "p:" + rows["path"].astype(str) if group is None else groups_of(rows, group)
 
 
 def sample(part: pd.DataFrame, group: str | None, threshold: float = 0.5, *, verdicts: bool = False) -> Sample:

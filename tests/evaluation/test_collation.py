@@ -113,6 +113,8 @@ def test_what_cannot_be_put_side_by_side_is_said(few: Manifest, tmp_path: Path) 
         collate([])
     with pytest.raises(UsageError, match="two runs of one task"):
         collate(tmp_path / "a").compare()
+    with pytest.raises(UsageError, match="two runs of one task, 'light' among them, which scored the same files"):
+        collate(tmp_path / "a").compare(baseline="light")
     with pytest.raises(UsageError, match="no run is called 'y'; there are: light, dark"):
         collate(tmp_path).compare(baseline="y")
     assert set(collate(tmp_path).compare(baseline="dark", n_bootstrap=0)["run"]) == {"light"}
