@@ -247,7 +247,18 @@ class Evaluation:
                     f"{name} was calibrated and given its bounds on {n} of these files: verdicts, and what takes scores"
                     " for probabilities, flatter it; what only ranks files (AUC, AP, EER) does not."
                 )
+            if n := self._n_held_back(name):
+                sentences.append(
+                    f"{name} scores {n} of these files at its threshold ({self.thresholds[name]:g}) or above, and their"
+                    " verdict is not fake: what they show, such as too few pixels, forbids one (a file's report says"
+                    " why). accuracy_threshold counts verdicts; summary(verdicts=False) counts scores."
+                )
         return sentences
+
+    def _n_held_back(self, component: str) -> int:
+        rows = self._of(component)
+        held_back = (rows["score"] >= self.thresholds[component]) & (rows["class_name"] == "real")
+        return int(rows.loc[held_back & (rows["degradation"] == "none"), "path"].nunique())
 
     def _n_seen(self, overlap: pd.DataFrame, component: str) -> int:
         trained_on = files_seen(self.scores, overlap, component) & (self.scores["component"] == component)

@@ -215,6 +215,9 @@ def test_called_fake_is_what_the_verdict_calls_so_unless_a_threshold_is_given(tm
         summary = evaluation.summary(n_bootstrap=0, **options)
         return summary.loc[summary["metric"].str.endswith("accuracy_threshold"), "value"].tolist()
 
+    assert "grey scores 4 of these files at its threshold (0.2) or above, and their verdict is not" in str(
+        evaluation.notes
+    )
     assert accuracy() == [0.5, 0.5] and accuracy(threshold=0.2) == accuracy(verdicts=False) == [1.0, 1.0]
     assert evaluation.confusion().counts.tolist() == [[0, 0, 4, 0], [0, 0, 4, 0]], "and is called neither"
     assert repr(evaluation.confusion()) == "ConfusionDisplay(real [0, 0, 4, 0], fake [0, 0, 4, 0], by verdict)"
