@@ -30,7 +30,7 @@ TURNS_SHARE = 0.05
 """Of the recording: either channel alone holds nothing for this long where two people speak in a channel each."""
 
 WHOLE_SHARE = 0.99
-"""Of the recording: a channel that holds nothing for so long holds nothing at all; times are rounded to packets."""
+"""Of what is heard: a channel that holds nothing for so long holds nothing at all; times are rounded to packets."""
 
 EDGE_S = 0.5
 FLOOR_DB = 25.0
@@ -153,8 +153,8 @@ def _one_channel(facts: Facts, seconds: float) -> Iterator[Finding]:
     alone = facts.fact("signal.alone_silent_s")
     if alone is None or min(alone.value) > 0:
         return
-    both_s = float(facts.get("signal.silent_s") or 0)
-    if max(alone.value) + both_s < WHOLE_SHARE * seconds:
+    heard_s = seconds - float(facts.get("signal.silent_s") or 0)
+    if max(alone.value) < WHOLE_SHARE * heard_s:
         return
     heard, silent = ("right", "left") if alone.value[0] else ("left", "right")
     yield finding(

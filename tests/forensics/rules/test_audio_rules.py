@@ -340,6 +340,20 @@ def test_a_channel_without_any_sound_is_told(loud: tuple[int, int], claim: str |
     assert [(f.claim.claim, f.severity) for f in findings] == ([(claim, "benign")] if claim else [])
 
 
+def test_two_channels_that_hold_little_are_not_told_as_one(tmp_path: Path) -> None:
+    """Both sound for some tenths of a second of a minute, and one of them a little longer."""
+    both = np.zeros((16000 * 60, 2), "<i2")
+    both[:9600] = 3000 * np.random.default_rng(0).normal(size=(9600, 2))
+    both[:4800, 1] = 0
+    path = tmp_path / "a.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((2, 2, 16000, 0, "NONE", ""))
+        file.writeframes(both.tobytes())
+    read = container.read(str(path), "wav")
+    assert min(read.get("signal.alone_silent_s")) == 0 < max(read.get("signal.alone_silent_s"))
+    assert not [f for f in claims(read) if "channel" in f.claim.claim]
+
+
 def test_two_channels_that_speak_in_turn_are_not_told_to_be_one() -> None:
     turns = facts(("signal.rate_hz", 16000), ("signal.seconds", 60.0), ("signal.alone_silent_s", [29.0, 30.9]))
     assert not [f for f in claims(turns) if "channel" in f.claim.claim]
