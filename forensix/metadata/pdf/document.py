@@ -21,9 +21,15 @@ TEXT = 2000
 
 HARMLESS = re.compile(
     r"common error handled|appears more than once in the pages tree|MediaBox is undefined|Resources is missing|"
-    r"reported number of objects|stream keyword followed by carriage return only"
+    r"reported number of objects|stream keyword followed by carriage return only|"
+    r"extraneous whitespace seen before xref|dictionary has duplicated key /Type;"
 )
-"""Repairs that sloppy but honest programs make necessary."""
+"""Repairs that sloppy but honest programs make necessary: libraries that sign, early versions of Chrome."""
+
+LONGER = re.compile(r"wrong size; expected = (\d+); actual = (\d+)")
+"""A cross-reference stream with more rows than it lists, as early LuaTeX writes; nobody reads those."""
+
+WARNINGS = 12
 
 ACTIONS = ("JavaScript", "Launch", "SubmitForm", "ImportData", "GoToR", "GoToE", "RichMediaExecute", "Rendition")
 
@@ -41,10 +47,16 @@ def opened(path: str) -> tuple[pikepdf.Pdf | None, list[Fact], list[Problem]]:
 
 def warnings(pdf: pikepdf.Pdf, path: str) -> list[Problem]:
     """Return what the parser had to repair so far."""
-    return [
-        Problem(f"the parser had to repair it: {sentence}", "document", grave=not HARMLESS.search(sentence))
-        for sentence in (_sentence(w, path) for w in pdf.get_warnings()[:12])
+    found = [
+        Problem(f"the parser had to repair it: {sentence}", "document", grave=not _is_harmless(sentence))
+        for sentence in (_sentence(w, path) for w in pdf.get_warnings()[:OBJECTS])
     ]
+    return sorted(found, key=lambda problem: not problem.grave)[:WARNINGS]
+
+
+def _is_harmless(sentence: str) -> bool:
+    size = LONGER.search(sentence)
+    return HARMLESS.search(sentence) is not None or (size is not None and int(size[2]) > int(size[1]))
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:

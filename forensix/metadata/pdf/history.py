@@ -107,7 +107,10 @@ def walk(data: bytes) -> History:
         last_end = max(last_end or 0, _line_end(data, final + 5))
     trailer = (revisions[-1].trailer if revisions else None) or _any_trailer(data)
     for reached in (s for o in chain if (s := read.get(o))):
-        problems += [Problem(fault, "cross-reference section", reached.offset) for fault in reached.faults]
+        problems += [
+            Problem(fault, "cross-reference section", reached.offset, grave=is_grave)
+            for fault, is_grave in reached.faults
+        ]
     if marks and marks[-1].group(1) and not marks[-1].group(2) and n_eof:
         problems.append(Problem("the end mark %%EOF does not follow startxref", "end", marks[-1].start()))
     kinds = tuple(dict.fromkeys(s.kind for o in chain if (s := read.get(o))))

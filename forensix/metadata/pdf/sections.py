@@ -24,7 +24,8 @@ class Section:
     kind: str
     trailer: dict[str, Any]
     entries: dict[int, Entry]
-    faults: tuple[str, ...] = ()
+    faults: tuple[tuple[str, bool], ...] = ()
+    """What is wrong with it, and whether that is grave."""
 
 
 def section_at(data: bytes, offset: int) -> Section | None:
@@ -37,7 +38,9 @@ def section_at(data: bytes, offset: int) -> Section | None:
             part = _table(data, at)
             if part and at != offset:
                 fault = f"startxref or /Prev says byte {offset}, but the table begins at byte {at}"
-                return Section(offset, part.kind, part.trailer, part.entries, (*part.faults, fault))
+                # Libraries that sign count from the line break before the table.
+                is_grave = not data[offset:at].isspace()
+                return Section(offset, part.kind, part.trailer, part.entries, (*part.faults, (fault, is_grave)))
             return part
         return _stream(data, offset, at)
     except (SyntaxFault, ValueError):
@@ -85,7 +88,7 @@ def _table(data: bytes, at: int) -> Section | None:
                 **{n: e for n, e in entries.items() if e[0] != "free" or n not in hidden.entries},
             }
     fault = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
-    return Section(start, kind, trailer, entries, (fault,) if odd_rows else ())
+    return Section(start, kind, trailer, entries, ((fault, True),) if odd_rows else ())
 
 
 def _beside(data: bytes, offset: int) -> Section | None:

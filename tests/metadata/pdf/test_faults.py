@@ -1,0 +1,66 @@
+"""Faults of a PDF that honest programs leave are told apart from damage."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pikepdf
+import pytest
+
+from forensix.metadata.pdf import reader as pdf
+
+Change = Callable[[bytes], bytes]
+
+
+def written(path: Path, *, in_streams: bool) -> bytes:
+    with pikepdf.new() as built:
+        built.add_blank_page()
+        built.Root.State = pikepdf.Dictionary(Kinds=pikepdf.Name.SomeKinds)
+        mode = pikepdf.ObjectStreamMode.generate if in_streams else pikepdf.ObjectStreamMode.disable
+        built.save(path, object_stream_mode=mode, static_id=True)
+    return path.read_bytes()
+
+
+def counted_from(by: int) -> Change:
+    return lambda data: re.sub(rb"startxref\n(\d+)", lambda found: b"startxref\n%d" % (int(found[1]) + by), data)
+
+
+def lists(more: int) -> Change:
+    """Have the section list more rows than it holds, or less."""
+    return lambda data: re.sub(rb"/Size (\d+)", lambda found: b"/Size %d" % (int(found[1]) + more), data)
+
+
+def says(entry: bytes) -> Change:
+    return lambda data: data.replace(b"/Kinds /SomeKinds", entry.ljust(17))
+
+
+@pytest.mark.parametrize(
+    ("in_streams", "change", "is_grave"),
+    [
+        (False, counted_from(-1), False),
+        (False, counted_from(-4), True),
+        (False, says(b"/Type/A /Type/A"), False),
+        (False, says(b"/Lang/A /Lang/B"), True),
+        (True, lists(-1), False),
+        (True, lists(1), True),
+    ],
+    ids=["the line break before a table", "inside an object", "type twice", "key twice", "a row too many", "too few"],
+)
+def test_what_programs_leave_is_no_damage(in_streams: bool, change: Change, is_grave: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    data = written(path, in_streams=in_streams)
+    assert not pdf.read(str(path)).problems
+    path.write_bytes(change(data))
+    problems = pdf.read(str(path)).problems
+    assert problems and any(problem.grave for problem in problems) == is_grave, problems
+
+
+def test_harmless_repairs_do_not_hide_a_grave_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    with pikepdf.new() as built:
+        built.add_blank_page()
+        built.Root.Many = pikepdf.Array(built.make_indirect({"/Kinds": pikepdf.Name.SomeKinds}) for _ in range(40))
+        built.save(path, object_stream_mode=pikepdf.ObjectStreamMode.disable, static_id=True)
+    data = path.read_bytes().replace(b"/Kinds /SomeKinds", b"/Type/A /Type/A".ljust(17), 39)
+    path.write_bytes(says(b"/Lang/A /Lang/B")(data))
+    assert any("duplicated key /Lang" in p.message and p.grave for p in pdf.read(str(path)).problems)
