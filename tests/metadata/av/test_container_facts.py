@@ -12,7 +12,7 @@ import pytest
 
 from forensix.forensics import claims
 from forensix.media import open_media
-from forensix.metadata.av import audio_signal, streams, xiph
+from forensix.metadata.av import audio_signal, streams, video_copies, xiph
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import iso6709
 from forensix.metadata.av.riff import UNKNOWN
@@ -370,6 +370,15 @@ def test_a_stretch_that_was_joined_behind_itself_comes_again_later(tmp_path: Pat
     path = write_video(tmp_path / "a.mkv", 50, (64, 48), options={"bf": "0"})
     path.write_bytes(2 * path.read_bytes())
     assert container.read(str(path), "mkv").get("frames.repeated_stretch") == [0.0, 2.0, 50]
+
+
+@pytest.mark.parametrize(("n_bytes", "found"), [(3000, (20, 70, 30)), (1080, None)])
+def test_a_screen_that_stands_still_is_no_copy(n_bytes: int, found: tuple[int, int, int] | None) -> None:
+    """Recorders of screens spend two bits on a block that does not change, and write each group alike then."""
+    chance = np.random.default_rng(3).integers(1 << 30, size=80).tolist()
+    group, width, height = chance[:30], 1280, 800
+    sums = [*chance[30:50], *group, *chance[50:70], *group]
+    assert video_copies.stretch(sums, [n_bytes] * len(sums), width * height) == found
 
 
 def test_signal_sees_cutoff_silence_and_floor() -> None:
