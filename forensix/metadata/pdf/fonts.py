@@ -1,21 +1,29 @@
 """Fonts of a PDF as far as they are needed to say which letters a string shows and how far each moves the next.
 
-Without widths of its own a letter counts as half an em; without a table of characters a byte counts as Latin-1.
+A font without widths of its own has those of the standard font that its name says (``standard_widths.csv``: thousandths
+of an em by code of WinAnsiEncoding); what has none there counts as half an em. Without a table of characters a byte
+counts as Latin-1.
 
 References
 ----------
-ISO 32000-2:2020, 9.6 (simple fonts), 9.7 (composite fonts), 9.10 (extraction of text).
+ISO 32000-2:2020, 9.6 (simple fonts; 9.6.2.2: the standard 14), 9.7 (composite fonts), 9.10 (extraction of text).
+Widths: Adobe, "Font metrics for PDF Core 14 fonts".
 """
 
+import csv
 import re
 import zlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pikepdf
 
 CODES = 5000
 TABLE_BYTES = 1 << 17
+
+FAMILIES = {"helvetica": "Helvetica", "arial": "Helvetica", "times": "Times", "courier": "Courier"}
+COURIER_EM = 0.6
 
 _SECTION = re.compile(rb"beginbf(char|range)(.*?)endbf(?:char|range)", re.DOTALL)
 _HEX = re.compile(rb"<([0-9A-Fa-f\s]*)>")
@@ -56,7 +64,7 @@ class Font:
 def read(font: pikepdf.Dictionary) -> Font:
     """Return a font of a page's resources."""
     composite = font.get("/Subtype") == "/Type0"
-    default, widths = _composite_widths(font) if composite else (0.5, _simple_widths(font))
+    default, widths = _composite_widths(font) if composite else _simple_widths(font)
     return Font(
         2 if composite else 1,
         default,
@@ -77,14 +85,43 @@ def _is_embedded(font: Any) -> bool:
     return isinstance(described, pikepdf.Dictionary) and any(key in described for key in files)
 
 
-def _simple_widths(font: Any) -> dict[int, float]:
+def _simple_widths(font: Any) -> tuple[float, dict[int, float]]:
     first, widths = font.get("/FirstChar", 0), font.get("/Widths")
     unit = 0.001
     if font.get("/Subtype") == "/Type3" and isinstance(font.get("/FontMatrix"), pikepdf.Array):
         unit = abs(float(font.FontMatrix[0]))
     if not isinstance(widths, pikepdf.Array):
-        return {}
-    return {int(first) + i: float(width) * unit for i, width in enumerate(list(widths)[:256])}
+        return standard_widths(str(font.get("/BaseFont", "")).lstrip("/"))
+    return 0.5, {int(first) + i: float(width) * unit for i, width in enumerate(list(widths)[:256])}
+
+
+def standard_widths(name: str) -> tuple[float, dict[int, float]]:
+    """Return the width of other codes, and the widths by code, in em, of the standard font that a name means.
+
+    >>> standard_widths("Helvetica")[1][ord("i")], standard_widths("TimesNewRomanPS-BoldMT")[1][ord("M")]
+    (0.222, 0.944)
+    >>> standard_widths("Garamond")
+    (0.5, {})
+    """
+    plain = re.sub(r"^[A-Z]{6}\+", "", name).lower()
+    family = next((known for begins, known in FAMILIES.items() if plain.startswith(begins)), "")
+    if family == "Courier":
+        return COURIER_EM, {}
+    bold = "Bold" if "bold" in plain else ""
+    # Slanted letters of Helvetica are as broad as upright ones.
+    italic = "Italic" if family == "Times" and re.search("italic|oblique", plain) else ""
+    style = bold + italic or ("Roman" if family == "Times" else "")
+    return 0.5, _STANDARD.get(f"{family}-{style}".rstrip("-"), {})
+
+
+def _standard() -> dict[str, dict[int, float]]:
+    with Path(__file__).with_name("standard_widths.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = [name for name in rows[0] if name != "code"]
+    return {name: {int(row["code"]): int(row[name]) / 1000 for row in rows} for name in names}
+
+
+_STANDARD = _standard()
 
 
 def _composite_widths(font: Any) -> tuple[float, dict[int, float]]:

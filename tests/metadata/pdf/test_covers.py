@@ -89,7 +89,7 @@ ROUNDED = (
 SLANTED = b"128 696 m 188 696.4 l 188.2 712 l 128.3 711.8 l h "
 ARROW = b"128 696 m 188 696 l 190 704 l 188 712 l 128 712 l 126 704 l h "
 DIAMOND = b"128 704 m 158 690 l 188 704 l 158 718 l h "
-FRAME = b"120 690 m 196 690 l 196 718 l 120 718 l h 126 694 m 192 694 l 192 714 l 126 714 l h "
+FRAME = b"126 690 m 198 690 l 198 718 l 126 718 l h 132 694 m 192 694 l 192 714 l 132 714 l h "
 
 
 ELLIPSE = (
@@ -141,7 +141,7 @@ def test_paths_that_leave_words_to_read_cover_nothing(tmp_path: Path, path: byte
 
 
 RECTANGLE = b"128 696 60 16 re "
-AROUND = b"120 690 76 28 re 126 694 66 20 re "
+AROUND = b"126 690 72 28 re 132 694 60 20 re "
 
 
 @pytest.mark.parametrize("state", [Dictionary(ca=0.3), Dictionary(BM=Name.Multiply), Dictionary(ca=0.3, CA=0.3)])
@@ -189,9 +189,9 @@ def test_rectangles_of_one_path_that_do_cover(tmp_path: Path, path: bytes) -> No
     assert painted(tmp_path, path) == [NO_WORDS]
 
 
-INNER = b"126 694 m 192 694 l 192 714 l 126 714 l h "
-BACKWARDS = b"126 694 m 126 714 l 192 714 l 192 694 l h "
-OUTER = b"120 690 m 196 690 l 196 718 l 120 718 l h "
+INNER = b"132 694 m 192 694 l 192 714 l 132 714 l h "
+BACKWARDS = b"132 694 m 132 714 l 192 714 l 192 694 l h "
+OUTER = b"126 690 m 198 690 l 198 718 l 126 718 l h "
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ OUTER = b"120 690 m 196 690 l 196 718 l 120 718 l h "
         (OUTER + INNER + b"f", [NO_WORDS]),
         (OUTER + INNER + b"f*", []),
         (OUTER + BACKWARDS + b"f", []),
-        (b"120 690 76 28 re 126 714 66 -20 re f", []),
-        (b"120 690 76 28 re " + BACKWARDS + b"f", []),
+        (b"126 690 72 28 re 132 714 60 -20 re f", []),
+        (b"126 690 72 28 re " + BACKWARDS + b"f", []),
         (INNER + b"300 300 m 340 300 l 340 320 l 300 320 l h f", [NO_WORDS]),
         (BACKWARDS + b"f", [NO_WORDS]),
         (OUTER + b"126 704 m 158 692 l 192 704 l 158 716 l h f", [SHAPE]),
