@@ -26,8 +26,16 @@ SENTENCE_WORDS = 4
 MOST_PAGES = 8
 """Pages, or runs of them, that a claim names."""
 
-_MARKS = re.compile(r"\{\{.*?\}\}|\[\[.*?\]\]|<<.*?>>|Powered by TCPDF \(www\.tcpdf\.org\)")
-"""Places for signatures, names of fields, and what TCPDF writes on its pages."""
+_MARKS = re.compile(
+    r"\{\{.*?\}\}|\[\[.*?\]\]|<<.*?>>|Powered by TCPDF \(www\.tcpdf\.org\)|"
+    r"VerDate [\w<>]{3,12}(?: \d\d? \d{4})?\s*\d\d:\d\d \w{3} \d\d, \d{4}\s*Jkt \d+\s*PO \d+\s*Frm \d+\s*"
+    r"Fmt \d+\s*Sfmt \d+\s*[\w:\\]+\.[A-Z\d]{2,3}\s*\w+(?:\s*[\w.]+</[A-Z]+>)*(?:\s*\w+ on \w+ with [A-Z]+)?"
+)
+"""Places for signatures, names of fields, and what TCPDF and the Government Publishing Office write on each page.
+
+That office sets the volume, the frame, the file and who printed it in white at the foot of what Congress and the
+Federal Register publish.
+"""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:

@@ -54,6 +54,19 @@ def test_words_that_ordinary_work_leaves_are_told_on_top_and_accuse_nobody(
     assert report.verdicts == {"forensic_analysis": "benign"}
 
 
+FOOT = (
+    r"VerDate Sep<11>2014 16:21 Aug 05, 2020 Jkt 250001 PO 00000 Frm 00007 Fmt 4702 Sfmt 4702 E:\FR\FM\06AUP1.SGM "
+    r"06AUP1 EP06AU20.010</GPH> jbell on DSKJLSW7X2PROD with PROPOSALS"
+)
+"""What the Government Publishing Office sets in white on each page of the Federal Register."""
+
+
+@pytest.mark.parametrize(("hidden", "verdict"), [(FOOT, "benign"), (f"{FOOT} {SENTENCE}", "suspect")])
+def test_what_a_publisher_sets_on_each_page_accuses_nobody(tmp_path: Path, hidden: str, verdict: str) -> None:
+    report = forensix.analyze(invoice(tmp_path / "a.pdf", hidden=hidden, size=11), tasks=["forensic_analysis"])
+    assert report.verdicts == {"forensic_analysis": verdict}
+
+
 def test_words_in_a_layer_that_is_off_are_told_on_top(tmp_path: Path) -> None:
     with pikepdf.open(invoice(tmp_path / "a.pdf", hidden="")) as document:
         layer = document.make_indirect(Dictionary(Type=Name.OCG, Name=String("old")))
