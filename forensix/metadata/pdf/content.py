@@ -173,8 +173,9 @@ def _covered(marks: list[Mark], covered: _Covered, area: float) -> Iterator[dict
         if _n_alphanumeric(under) < LEAST_LETTERS:
             continue
         over = covered.words(mark, first=i)
-        # What is written again as it was is no change.
-        if under.split() != over.split() and not covered.is_cut:
+        # What is written again as it was, once or several times for a heavier print, is no change.
+        once, again = under.split(), over.split()
+        if not (again and once * (len(again) // len(once)) == again) and not covered.is_cut:
             kind = "ground" if _is_ground(mark, marks[:i]) else _kind(mark)
             yield _cover(mark, kind, under, over)
 

@@ -11,6 +11,7 @@ import pytest
 from pikepdf import Array, Dictionary, Name, Stream
 from PIL import Image
 from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from forensix.forensics import claims
@@ -91,6 +92,19 @@ def test_other_words_on_a_box_of_another_colour(tmp_path: Path) -> None:
     assert editing_claims(path) == [
         ("suspect", "A filled box covers text, and other text is written on the box (page 1)")
     ]
+
+
+@pytest.mark.parametrize(("above", "n_covers"), [(["100.00"] * 3, 0), (["100.00", "900.00"], 1), (["100.000"], 1)])
+def test_words_that_are_printed_again_for_a_heavier_print_are_no_others(
+    above: list[str], n_covers: int, tmp_path: Path
+) -> None:
+    start = 100 + stringWidth("Total ", "Helvetica", 12)
+
+    def write(canvas: Canvas) -> None:
+        for text in above:
+            canvas.drawString(start, 700, text)
+
+    assert len(covered(drawn(tmp_path, box(128, 44, white=False), write))) == n_covers
 
 
 def tinted(grey: float, *, x: float, width: float) -> Draw:
