@@ -194,9 +194,15 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
 def _is_cameras(trailer: Fact) -> bool:
     """Tell whether data after the end is as cameras leave it: up to the end of a sector, or beginning with its size."""
     size, head = int(trailer.value["size"]), bytes.fromhex(trailer.value["head"].replace(" ", ""))[:4]
-    end = (trailer.offset or 0) + size
-    fills = any(size < sector and end % sector == 0 for sector in SECTORS_BYTES)
-    return fills or (len(head) == 4 and size in (int.from_bytes(head, "big"), int.from_bytes(head, "little")))
+    return fills_sector(trailer) or (
+        len(head) == 4 and size in (int.from_bytes(head, "big"), int.from_bytes(head, "little"))
+    )
+
+
+def fills_sector(trailer: Fact) -> bool:
+    """Tell whether data after the end is shorter than a sector and reaches to the end of one."""
+    size = int(trailer.value["size"])
+    return any(size < sector and ((trailer.offset or 0) + size) % sector == 0 for sector in SECTORS_BYTES)
 
 
 def _is_dji(facts: Facts, trailer: Fact) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_software
 from forensix.forensics.rules import ai_marks, provenance, video_boxes, video_edits, video_encoders, video_tags
+from forensix.forensics.rules.shared import fills_sector
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
@@ -236,9 +237,10 @@ def _after_end(facts: Facts) -> Iterator[Finding]:
         return
     known = str(fact.value["first_box"]) in ("sefd", "SEFH", "mcvt", "ID3", "LIST", "_PMX")
     few = fact.value["size"] <= FEW_BYTES
+    fills = facts.get("container.form") == "AVI" and fills_sector(fact)
     owner = fact.value.get("owner")
     yield finding(
-        "benign" if known or owner or few else "suspect",
+        "benign" if known or owner or few or fills else "suspect",
         "Data stands after the end of the content",
         f"{place(fact)}: {fact.value['size']} bytes follow that do not belong to the recording."
         + (
@@ -248,6 +250,8 @@ def _after_end(facts: Facts) -> Iterator[Finding]:
             if known
             else " So few hold nothing; programs leave them where they cut."
             if few
+            else " They end where a sector does: recorders write whole ones, and leave in the last what was in memory."
+            if fills
             else " Files can be hidden or joined this way."
         ),
         "structure",

@@ -307,6 +307,16 @@ def test_data_behind_the_last_box(tmp_path: Path) -> None:
     assert pick(findings, "Data stands after the end").claim.type == "structure"
 
 
+@pytest.mark.parametrize(("past", "severity"), [(0, "benign"), (1, "suspect")])
+def test_what_fills_the_last_sector_of_an_avi_accuses_nobody(past: int, severity: str, tmp_path: Path) -> None:
+    path = video(tmp_path / "a.avi")
+    size = path.stat().st_size
+    n_bytes = next(left for sector in (512, 1024, 2048, 4096) if (left := -size % sector) > 100) + past
+    path.write_bytes(path.read_bytes() + b"\x37\xa1" * (n_bytes // 2) + b"\xee" * (n_bytes % 2))
+    told = pick(claims(container.read(str(path), "avi")), "Data stands after the end")
+    assert told.severity == severity and ("sector" in told.claim.explanation) == (severity == "benign")
+
+
 def test_cut_off_recording_is_malformed(tmp_path: Path) -> None:
     path = video(tmp_path / "a.mp4")
     data = path.read_bytes()
