@@ -64,6 +64,8 @@ def frames(packet: Any, damage: Damage) -> Iterator[Any]:
     except av.error.EOFError:
         return
     except (av.FFmpegError, ValueError):
+        if not packet.size:
+            return  # VLC ends an Ogg stream with a packet of nothing.
         damage.is_at_end = not damage.failed and not damage.patched
         damage.failed += 1
         _first(damage, packet)

@@ -115,6 +115,37 @@ def test_the_checksums_of_all_ogg_pages_are_compared(tmp_path: Path) -> None:
     assert "checksum of a page does not match" in _said(path)
 
 
+def test_an_ogg_that_ends_with_a_packet_of_nothing_is_whole(tmp_path: Path) -> None:
+    """VLC marks the end of a stream so."""
+    path = tmp_path / "a.ogg"
+    with av.open(str(path), "w", format="ogg") as output:
+        stream = output.add_stream("vorbis", rate=16_000, options={"strict": "experimental"})
+        stream.layout = "stereo"
+        frame = av.AudioFrame.from_ndarray(np.stack([tone(2.0)] * 2).astype(np.float32) / 40_000, "fltp", "stereo")
+        frame.sample_rate = 16_000
+        output.mux(stream.encode(frame))
+        output.mux(stream.encode(None))
+    data = path.read_bytes()
+    last = data.rindex(b"OggS")
+    before, serial, number = bytearray(data[last:]), data[last + 14 : last + 18], data[last + 18]
+    before[5] &= ~4
+    ending = bytearray(before[:5] + b"\x04" + before[6:14] + serial + bytes([number + 1, 0, 0, 0]) + bytes(4) + b"\1\0")
+    path.write_bytes(data[:last] + _summed(before) + _summed(ending))
+    assert _said(path) == ""
+
+
+def _summed(page: bytearray) -> bytes:
+    """Return a page of Ogg with its checksum: CRC-32 without reflection, from zero."""
+    page[22:26] = bytes(4)
+    value = 0
+    for byte in page:
+        value ^= byte << 24
+        for _ in range(8):
+            value = (value << 1 ^ 0x04C11DB7 if value & 0x80000000 else value << 1) & 0xFFFFFFFF
+    page[22:26] = value.to_bytes(4, "little")
+    return bytes(page)
+
+
 def test_pictures_that_were_overwritten_are_told(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).integers(0, 80, (48, 64, 3), np.uint8)
     path = write_video(tmp_path / "a.mp4", 20, (64, 48), paint=lambda i: picture(64, 48, shift=i) + noise)
