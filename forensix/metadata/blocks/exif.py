@@ -32,6 +32,12 @@ DIGITS = {"DateTime": "ModifyDate", "DateTimeDigitized": "CreateDate"}
 NOTES = (b"Apple iOS\0", b"FUJIFILM", b"Nikon\0", b"OLYMPUS\0", b"Panasonic\0", b"SONY ")
 """How the notes of some makers begin; those of others begin with nothing of their own, or with another maker's."""
 BINARY = {"MakerNote", "PrintImageMatching", "JPEGTables", "StripOffsets", "StripByteCounts", "TileOffsets"}
+TEXTS = {
+    "Make", "Model", "Software", "ImageDescription", "Artist", "Copyright", "HostComputer", "LensMake", "LensModel",
+    "DateTime", "DateTimeOriginal", "DateTimeDigitized",
+}  # fmt: skip
+"""Words in a file's own language, also where a program writes them as bytes of no stated kind."""
+
 EXTRA_NAMES = {
     0x882A: "TimeZoneOffset",
     0xA431: "BodySerialNumber",
@@ -186,6 +192,8 @@ class _Walker:
         value = self.data[position : position + n_bytes] if is_table else self.value(kind, position, n_values)
         if label == "UserComment" and isinstance(value, bytes):
             value = _comment(value)
+        elif isinstance(value, bytes) and label in TEXTS:
+            value = decoded(value.split(b"\0")[0]).strip()
         elif label.startswith("XP") and kind in (1, 7) and isinstance(value, bytes | list):
             value = bytes(value).decode("utf-16-le", "replace").rstrip("\0")
         self.fact(_key(name, label), value, place, position)

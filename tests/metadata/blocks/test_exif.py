@@ -79,6 +79,11 @@ def test_user_comment(code: str, text: str, raw: bytes) -> None:
     assert values(read(block))["exif.UserComment"] == text
 
 
+def test_names_that_were_written_as_bytes_are_words() -> None:
+    block = make.tiff_block([(0x010F, make.UNDEFINED, b"Google\0"), (0x0110, make.UNDEFINED, b"Cuttlefish")])
+    assert [values(read(block))[key] for key in ("exif.Make", "exif.Model")] == ["Google", "Cuttlefish"]
+
+
 def test_thumbnail_is_handed_on() -> None:
     small = make.encoded(make.gradient(32, 24))
     tiff = read(make.tiff_block([(0x010F, make.ASCII, "M")], thumbnail=small))
