@@ -220,6 +220,9 @@ class ModelCard(_Record):
     inconclusive_video: tuple[float, float] | None = None
     """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own. On the
     wire, too, videos are fake from the upper one on, and none is where that is 1."""
+    judges: tuple[str, ...] = ()
+    """For detectors of pictures: kinds (`forensix.synthetic.content.KINDS`) that no score decides or accuses otherwise,
+    and that this one judges in pictures, as its bounds were measured on such."""
     fusion: Fusion | None = None
     """For detectors of pictures and of faces, in analyses. With it, bounds and threshold are of both together."""
     pooling: Pooling | None = None

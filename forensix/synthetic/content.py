@@ -13,11 +13,17 @@ training, and generators' are, so that a painted look cannot accuse a picture.
 Where nearly all of a picture is black or white, as of stars, of cells in a dark field or on a bright one, what is left
 to judge is a few small shapes; training has hardly any such photograph, and some of them score as generated ones do.
 
+All this holds for detectors that were not measured on such pictures. One whose bounds were says so on its card, by the
+names of `KINDS`.
+
 References
 ----------
 F. Cutzu, R. Hammoud and A. Leykin, "Distinguishing paintings from photographs", Computer Vision and Image Understanding
 100(3), 2005 (edges of colour and of brightness).
 """
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,20 +100,6 @@ def is_reduced(rgb: NDArray[np.uint8]) -> bool:
     return n_seen <= (FEW_GREYS if is_grey else FEW_COLOURS)
 
 
-def doubt(rgb: NDArray[np.uint8]) -> str:
-    """Return in a sentence why the pixels cannot decide, whatever a detector says of them; empty where they can."""
-    if min(rgb.shape[:2]) < TINY_PX:
-        return f"The picture is less than {TINY_PX} px high or wide: too few pixels to decide."
-    if is_drawn(rgb):
-        return (
-            "Most of the picture is even areas, as in drawings, text and plain backgrounds: detection does not work on "
-            "these."
-        )
-    if is_reduced(rgb):
-        return "The picture has as few colours as a palette holds, which removes the fine detail that detection needs."
-    return ""
-
-
 def painted_look(rgb: NDArray[np.uint8]) -> float:
     """Return how much a picture looks painted, in deviations from those of training: how much detail there is where
     there is least, and how much steeper colours are than brightness, together.
@@ -146,29 +138,87 @@ def is_black_or_white(rgb: NDArray[np.uint8]) -> bool:
     return bool(max((luma < NEAR_BLACK).mean(), (luma > NEAR_WHITE).mean()) > MOSTLY)
 
 
-def doubt_if_small(rgb: NDArray[np.uint8]) -> str:
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of pictures of which a score tells nothing."""
+
+    name: str
+    holds: Callable[[NDArray[np.uint8]], bool]
+    sentence: str
+
+
+_UNDECIDED = (
+    _Kind(
+        "tiny",
+        lambda rgb: min(rgb.shape[:2]) < TINY_PX,
+        f"The picture is less than {TINY_PX} px high or wide: too few pixels to decide.",
+    ),
+    _Kind(
+        "even",
+        is_drawn,
+        "Most of the picture is even areas, as in drawings, text and plain backgrounds: detection does not work on "
+        "these.",
+    ),
+    _Kind(
+        "few colours",
+        is_reduced,
+        "The picture has as few colours as a palette holds, which removes the fine detail that detection needs.",
+    ),
+)
+_SMALL = _Kind(
+    "small",
+    lambda rgb: min(rgb.shape[:2]) < SMALL_PX,
+    f"The picture is less than {SMALL_PX} px high or wide: too few pixels to call it generated.",
+)
+_NOT_ACCUSED = (
+    _SMALL,
+    _Kind(
+        "painted",
+        looks_painted,
+        "The picture is full of detail and of edges between colours, as paintings are: whether a person or a generator "
+        "made such a one is not told.",
+    ),
+    _Kind(
+        "black or white",
+        is_black_or_white,
+        "Nearly all of the picture is black, or white, as in pictures of stars and through microscopes: too little is "
+        "left to call it generated.",
+    ),
+)
+KINDS = tuple(kind.name for kind in (*_UNDECIDED, *_NOT_ACCUSED))
+"""What a picture may be, of those of which no score decides or none accuses."""
+
+
+def doubt(rgb: NDArray[np.uint8], judges: Collection[str] = ()) -> str:
+    """Return in a sentence why the pixels cannot decide, whatever a detector says of them; empty where they can.
+
+    Of the kinds in ``judges`` they can all the same: the detector was measured on such pictures.
+    """
+    return _first(rgb, _UNDECIDED, judges)
+
+
+def doubt_if_small(rgb: NDArray[np.uint8], judges: Collection[str] = ()) -> str:
     """Return in a sentence that a picture is too small to be called generated; empty where it is not."""
-    if min(rgb.shape[:2]) < SMALL_PX:
-        return f"The picture is less than {SMALL_PX} px high or wide: too few pixels to call it generated."
-    return ""
+    return _first(rgb, (_SMALL,), judges)
 
 
-def doubt_if_fake(rgb: NDArray[np.uint8]) -> str:
+def doubt_if_fake(rgb: NDArray[np.uint8], judges: Collection[str] = ()) -> str:
     """Return in a sentence why the pixels cannot call a picture generated, being small, painted, or mostly black or
     white; empty where they can."""
-    if small := doubt_if_small(rgb):
-        return small
-    if looks_painted(rgb):
-        return (
-            "The picture is full of detail and of edges between colours, as paintings are: whether a person or a "
-            "generator made such a one is not told."
-        )
-    if is_black_or_white(rgb):
-        return (
-            "Nearly all of the picture is black, or white, as in pictures of stars and through microscopes: too little"
-            " is left to call it generated."
-        )
-    return ""
+    return _first(rgb, _NOT_ACCUSED, judges)
+
+
+def kinds_of(rgb: NDArray[np.uint8]) -> frozenset[str]:
+    """Return of which `KINDS` a picture is.
+
+    >>> sorted(kinds_of(np.zeros((200, 200, 3), np.uint8)))
+    ['black or white', 'even', 'few colours', 'small']
+    """
+    return frozenset(kind.name for kind in (*_UNDECIDED, *_NOT_ACCUSED) if kind.holds(rgb))
+
+
+def _first(rgb: NDArray[np.uint8], kinds: Iterable[_Kind], judges: Collection[str]) -> str:
+    return next((kind.sentence for kind in kinds if kind.name not in judges and kind.holds(rgb)), "")
 
 
 def reason(sentence: str) -> str:

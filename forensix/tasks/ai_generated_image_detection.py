@@ -29,7 +29,7 @@ from forensix.forensics.rules.video_container import generator_tags
 from forensix.media import Media
 from forensix.metadata.facts import Fact, Facts
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import SMALL_PX, doubt_if_fake, doubt_if_small, reason
+from forensix.synthetic.content import doubt_if_fake, doubt_if_small, reason
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -42,7 +42,7 @@ from forensix.tasks.frame_scores import FrameScores, frame_scores
 from forensix.tasks.fusion import SecondOpinion, opinion_of_faces
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, upper_of
+from forensix.tasks.verdicts import class_of, is_inconclusive, judges_of, probability_of, score_text, upper_of
 
 TURNED_NOTE = "The pixels were looked at turned {}: in the picture as it lies no face stands upright, then one does."
 MAX_ATTRIBUTIONS = 10
@@ -102,7 +102,7 @@ class GeneratedImageDetection:
         facts = facts_of(media)
         marks = _Marks(_told_by(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
         accused = pixel_score >= upper_of(detector, media.kind)
-        doubt = scored.doubt or (_doubt_if_fake(scored, faces, is_picture=is_picture) if accused else "")
+        doubt = scored.doubt or (_doubt_if_fake(scored, faces, detector, media.kind) if accused else "")
         # What the pixels cannot decide they add to no mark either.
         score = combine(0.5 if marks.kinds and doubt else pixel_score, *marks.kinds)
         # What the pixels cannot decide they do not call fake, on the wire either.
@@ -143,7 +143,7 @@ class GeneratedImageDetection:
             evidence=_evidence(scored, detector, marks) if options.explain else (),
             notes=(
                 *([_fusion_note(faces, whole_score, is_picture=is_picture)] if faces else []),
-                *_notes(marks, pixel_score, scored, doubt),
+                *_notes(marks, pixel_score, scored, doubt, judges_of(detector, media.kind)),
                 *([signed] if signed else []),
                 *([UNFIT] if unfit_marks(facts) else []),
                 *([TURNED_NOTE.format(WORDS[scored.turns])] if scored.turns else []),
@@ -170,11 +170,11 @@ def _told_by(facts: Facts) -> tuple[Fact, ...]:
     return tuple(mark for key, mark in marks.items() if key not in of_sound)
 
 
-def _doubt_if_fake(scored: FrameScores, faces: SecondOpinion | None, *, is_picture: bool) -> str:
+def _doubt_if_fake(scored: FrameScores, faces: SecondOpinion | None, detector: Any, kind: str) -> str:
     """Return why the pixels cannot accuse: of a video being small alone, unless its faces are called fake themselves,
     which tell more of it than its frames."""
-    if is_picture:
-        return doubt_if_fake(scored.strongest)
+    if kind == "image":
+        return doubt_if_fake(scored.strongest, judges_of(detector, kind))
     tells = faces is not None and faces.score >= upper_of(faces.component, "video")
     return "" if tells else doubt_if_small(scored.strongest)
 
@@ -247,9 +247,11 @@ def _corner(rgb: NDArray[np.uint8], mark: VisibleMark) -> NDArray[np.uint8]:
     return outlined(larger, box, [""], [score_colour(1.0)])
 
 
-def _notes(marks: _Marks, pixel_score: float, scored: FrameScores, doubt: str) -> tuple[str, ...]:
+def _notes(
+    marks: _Marks, pixel_score: float, scored: FrameScores, doubt: str, judges: Sequence[str]
+) -> tuple[str, ...]:
     notes = []
-    alone, is_small = score_text(pixel_score), min(scored.strongest.shape[:2]) < SMALL_PX
+    alone, is_small = score_text(pixel_score), bool(doubt_if_small(scored.strongest, judges))
     if marks.kinds and doubt:
         notes.append(f"The pixels (score {alone}) decide nothing here and do not count: {reason(doubt)}.")
         notes.append("Marks of a generator alone decide; they can be forged as well as removed.")

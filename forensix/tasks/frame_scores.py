@@ -13,7 +13,7 @@ from forensix.faces.turned import turned
 from forensix.media import Media
 from forensix.models import Placement, load_component
 from forensix.synthetic.content import doubt
-from forensix.tasks.verdicts import checked
+from forensix.tasks.verdicts import checked, judges_of
 
 FINDER = "mtcnn"
 """What finds the faces, as when weights were fitted."""
@@ -82,7 +82,7 @@ def _turns(media: Media, detector: Any, placement: Placement) -> int:
 
 
 def _scored(media: Media, detector: Any, placement: Placement) -> FrameScores:
-    turns = _turns(media, detector, placement)
+    turns, judges = _turns(media, detector, placement), judges_of(detector, media.kind)
     rate_hz = None
     if media.kind == "video":
         rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
@@ -94,7 +94,7 @@ def _scored(media: Media, detector: Any, placement: Placement) -> FrameScores:
     while batch := tuple(itertools.islice(sampled, at_once)):
         scores = _scores(detector, [turned(frame.rgb, turns) for frame in batch])
         for frame, score in zip(batch, scores, strict=True):
-            rows.append((frame.ms, score, why := doubt(frame.rgb)))
+            rows.append((frame.ms, score, why := doubt(frame.rgb, judges)))
             if (rank := (not why, score)) > strongest[0]:
                 strongest = (rank, frame.rgb)
         if len(rows) >= 2 * N_FRAMES:

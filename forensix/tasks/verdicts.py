@@ -20,6 +20,12 @@ def threshold_of(component: Any) -> float:
     return THRESHOLD if card is None else float(card.threshold)
 
 
+def judges_of(component: Any, kind: str) -> tuple[str, ...]:
+    """Return which kinds of pictures that no score decides otherwise a component's card judges; none in videos."""
+    judges: tuple[str, ...] = getattr(getattr(component, "card", None), "judges", ()) if kind == "image" else ()
+    return judges
+
+
 def is_inconclusive(score: float, component: Any, kind: str | None = None) -> bool:
     """Return whether a score decides nothing: it lies strictly between the bounds of the component's card.
 

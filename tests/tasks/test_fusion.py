@@ -13,7 +13,6 @@ import forensix
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceClassifier
 from forensix.models import Fusion, get_card, load_detector
-from forensix.synthetic import content
 from forensix.synthetic.detector import ImageDetector
 from forensix.tasks import fusion
 from tests.making import write_video
@@ -135,7 +134,7 @@ def test_a_picture_that_could_not_be_called_generated_accuses_no_face_in_it(
     Image.open(portrait).resize((447, 447)).save(path)
     report = forensix.analyze(path, [FACES], explain=False, face_classifier=Opinion(0.6, "forensix-face"))
     assert report.scores[FACES] == pytest.approx(0.6) and "forensix-image" not in report.outcomes[FACES].models
-    monkeypatch.setattr(content, "looks_painted", lambda rgb: True)
+    monkeypatch.setattr(fusion, "doubt_if_fake", lambda rgb: "The picture looks painted.")
     report = forensix.analyze(portrait, [FACES], explain=False, face_classifier=Opinion(0.6, "forensix-face"))
     assert report.scores[FACES] == pytest.approx(0.6)
 

@@ -62,6 +62,7 @@ def unmeasured(
             "threshold": 0.5,
             "inconclusive": None,
             "inconclusive_video": None,
+            "judges": (),
             "detail_gap": None,
             "steadiness": None,
             "fusion": None,

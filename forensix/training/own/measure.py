@@ -19,10 +19,12 @@ from forensix.manifest import Manifest
 from forensix.media import open_media
 from forensix.metrics.bands import LEAST_RATIO
 from forensix.models import ModelCard, TrainingSource
+from forensix.synthetic.content import kinds_of
 from forensix.tasks import load_task
 from forensix.tasks.verdicts import is_inconclusive
 from forensix.training.bands import AS_IT_IS, with_band
 from forensix.training.own.deal import groups_of
+from forensix.training.own.kinds import judging, told
 from forensix.training.own.seen import kept, marks
 from forensix.training.sources import counted
 
@@ -84,7 +86,7 @@ def measured_on(
 
     scores = scores_of(calibrated, held_out, "measuring on", 0.3)
     of = scores["path"].map(dict(zip(held_out.table["path"], groups, strict=True)))
-    kind_of = dict(zip(held_out.table["path"], map(_kind, held_out.paths()), strict=True))
+    looks = dict(zip(held_out.table["path"], map(_look, held_out.paths()), strict=True))
     conditions = [
         AS_IT_IS if name == "none" else f"{name}{'' if pd.isna(strength) else f' {strength:g}'}"
         for name, strength in zip(scores["degradation"], scores["strength"], strict=True)
@@ -95,10 +97,19 @@ def measured_on(
             "unit": (units(scores) if group in ("source", "path") else of).to_numpy(),
             "label": scores["label"].to_numpy(),
             "condition": conditions,
-            "kind": scores["path"].map(kind_of).to_numpy(),
+            "kind": [looks[path][0] for path in scores["path"]],
             "score": scores["score"].to_numpy(dtype=float),
         }
     )
+    as_they_are = (scored["condition"] == AS_IT_IS).to_numpy() & (scored["kind"] == "image").to_numpy()
+
+    def with_kinds(bounded: ModelCard) -> ModelCard:
+        """Return the card of a detector of pictures with the kinds that its bounds were measured on."""
+        if bounded.component != "image_detector":
+            return bounded
+        pictures = scored[as_they_are]
+        kinds = [looks[path][1] for path in scores["path"].to_numpy()[as_they_are]]
+        return judging(bounded, kinds, (pictures["label"] == "fake").to_numpy(), pictures["score"].to_numpy())
 
     def undecided(bounded: ModelCard) -> NDArray[np.bool_]:
         """Return of which scores the verdicts of the card tell nothing: most, but not all, lie between its bounds."""
@@ -111,7 +122,7 @@ def measured_on(
         if paths:
             table = held_out.table[held_out.table["path"].isin(paths)].reset_index(drop=True)
             files = Manifest(table, held_out.root, held_out.outside)
-            verdicts = scores_of(bounded, files, "counting the verdicts on", 0.65)
+            verdicts = scores_of(with_kinds(bounded), files, "counting the verdicts on", 0.65)
             told = set(_places(verdicts[~verdicts["inconclusive"]]))
         return np.array([row not in told for row in _places(scores)])
 
@@ -123,6 +134,8 @@ def measured_on(
     measured = with_band(
         calibrated, scored, card.command or "", about=ABOUT, only_supported=True, by_source=True, undecided=undecided
     )
+    measured = with_kinds(measured)
+    measured = measured.model_copy(update={"limits": f"{told(measured)}{measured.limits}"})
     if set(scored["kind"]) == {"image"}:
         limits = f"No video was held out: it decides nothing of one. {measured.limits}"
         measured = measured.model_copy(update={"inconclusive_video": MUTE, "limits": limits})
@@ -147,12 +160,13 @@ def _untold(band: tuple[float, float]) -> str:
     )
 
 
-def _kind(path: Path) -> str:
+def _look(path: Path) -> tuple[str, frozenset[str]]:
+    """Return a medium's kind, and the kinds of pictures that a picture is of."""
     try:
         with open_media(path) as media:
-            return media.kind
+            return media.kind, kinds_of(media.image()) if media.kind == "image" else frozenset()
     except InputError:
-        return ""
+        return "", frozenset()
 
 
 def _calibration(logit: Callable[[Path], float], held_out: Manifest, groups: Sequence[str], tell: Tell) -> Calibration:

@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import forensix
 from forensix import Manifest, evaluate
 from forensix.errors import UsageError
 from forensix.models import ModelCard, get_card
 from forensix.tasks.verdicts import class_of, is_inconclusive
+from forensix.training.own.kinds import judging
 from forensix.training.own.measure import measured_on
 from tests.making import write_image
 
@@ -87,6 +89,33 @@ def test_what_the_card_says_is_decided_is_what_verdicts_decide(tmp_path: Path) -
     assert figures(card)["fake files decided"] == decided["fake"].mean() == 0
     assert figures(card)["real files decided"] == decided["real"].mean() == 1
     assert figures(card)["AUC"] == 1
+
+
+def test_kinds_that_a_detector_was_measured_on_are_judged_and_others_are_not(tmp_path: Path) -> None:
+    n = 20
+    levels = [60.0 + i for i in range(n)] + [150.0 + i for i in range(n)]
+    files = listed(tmp_path, ["real"] * n + ["fake"] * n, levels, side_px=300)
+    card = measured(files)
+    assert card.judges == ("small",) and "20 or more of each class were held out: small." in card.limits
+    assert figures(card)["fake files decided"] == figures(card)["real files decided"] == 1
+    verdicts = evaluate(files, TASK, component=Bright(card), metadata=False, cache=False, executor="here").scores
+    assert not verdicts["inconclusive"].any()
+    (tmp_path / "tiny").mkdir()
+    pictures(tmp_path / "tiny", [190.0], side_px=140)
+    (tiny,) = forensix.analyze(tmp_path / "tiny" / "0.png", [TASK], image_detector=Bright(card)).outcomes.values()
+    assert tiny.inconclusive and "less than 160 px" in " ".join(tiny.notes)
+    (small,) = forensix.analyze(tmp_path / f"{n}.png", [TASK], image_detector=Bright(card)).outcomes.values()
+    assert small.result.class_name == "fake" and "small" not in " ".join(small.notes)
+
+
+def test_a_kind_of_which_more_lie_beyond_a_bound_than_may_stays_withheld() -> None:
+    card = get_card("forensix-image").model_copy(update={"inconclusive": (0.2, 0.8), "threshold": 0.8})
+    fake, kinds = np.array([False] * 40 + [True] * 40), [{"small"}] * 80
+    apart = np.where(fake, 0.9, 0.1)
+    assert judging(card, kinds, fake, apart).judges == ("small",)
+    for wrong in (np.arange(80) < 3, np.arange(80) >= 75):
+        assert judging(card, kinds, fake, np.where(wrong, 1 - apart, apart)).judges == ()
+    assert judging(card, [{"small"}] * 59 + [set()] * 21, fake, apart).judges == ()
 
 
 @pytest.mark.parametrize(
