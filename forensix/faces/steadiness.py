@@ -9,6 +9,7 @@ It is proof of nothing: a recorded face is steady too where it keeps still or li
 picture of a face that is shown, as photographs are in films, it says nothing at all (`is_still`).
 """
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,7 +80,7 @@ def steadiness(
         inside = _inside(grey.shape[1:], middle, axes, 1)
         places = _inside(coarse.shape[1:], middle, axes, _COARSE)
         if inside.sum() >= LEAST_PLACES and places.any():
-            values[part] = _values(detail[:, inside], coarse[:, places])
+            values[part] = _values(_within(detail, inside), _within(coarse, places))
     return values.ravel()
 
 
@@ -121,16 +122,16 @@ def is_still(crops: NDArray[np.uint8]) -> bool:
 
 def _values(detail: NDArray[np.float32], coarse: NDArray[np.float32]) -> tuple[float, ...]:
     """Return `VALUES` of fine detail (3, n) and coarse grey levels (3, m) of a part."""
-    sharpness = np.sqrt((detail**2).mean(axis=1))
-    whole = _rms(detail) + _FLOOR
+    sharpness = np.array([_rms(one) for one in detail])
+    whole = _rms(sharpness) + _FLOOR
     uneven = np.abs(np.diff(sharpness)).mean() / (sharpness.mean() + _SHARPNESS_FLOOR)
     shares = [(_rms(detail[lag:] - detail[:-lag]) + _FLOOR) / whole for lag in (1, 2)]
     moved = _rms(np.diff(coarse, axis=0)) + _FLOOR
     return tuple(np.log([*shares, uneven + _UNEVENNESS_FLOOR, moved]).tolist())
 
 
-def _rms(x: NDArray[np.float32]) -> float:
-    return float(np.sqrt((x**2).mean()))
+def _rms(x: NDArray[np.floating]) -> float:
+    return float(np.sqrt(np.vdot(x, x) / x.size))
 
 
 def _cut(
@@ -171,20 +172,25 @@ def _inside(
     return inside
 
 
+def _within(x: NDArray[np.float32], places: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return what of pictures (n, h, w) lies in places (h, w): (n, m)."""
+    # By far faster than indexing with a mask.
+    return np.compress(places.ravel(), x.reshape(len(x), -1), axis=1)
+
+
 def _smoothed(x: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return pictures (n, h, w) smoothed over five pixels; edges are repeated."""
     for axis in (1, 2):
         rim = [(0, 0)] * 3
         rim[axis] = (2, 2)
         wide = np.pad(x, rim, mode="edge")
-        n = x.shape[axis]
-        x = sum(w * np.take(wide, np.arange(i, i + n), axis=axis) for i, w in enumerate(_SMOOTH))
+        before, n = (slice(None),) * axis, x.shape[axis]
+        x = sum(w * wide[(*before, slice(i, i + n))] for i, w in enumerate(_SMOOTH))
     return x
 
 
 def _cells(x: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the means of cells of `_COARSE` pixels a side, (n, h // side, w // side)."""
-    n, height, width = x.shape[0], *(side // _COARSE for side in x.shape[1:])
-    cells = x[:, : height * _COARSE, : width * _COARSE].reshape(n, height, _COARSE, width, _COARSE)
-    means: NDArray[np.float32] = cells.mean(axis=(2, 4))
-    return means
+    height, width = (side // _COARSE * _COARSE for side in x.shape[1:])
+    rows = functools.reduce(np.add, (x[:, i:height:_COARSE, :width] for i in range(_COARSE)))
+    return functools.reduce(np.add, (rows[..., i::_COARSE] for i in range(_COARSE))) / np.float32(_COARSE**2)
