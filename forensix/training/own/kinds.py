@@ -21,7 +21,7 @@ def judging(
     """Return the card with the kinds that its bounds were measured on, given those of each held-out picture.
 
     Of each there are `LEAST_OF_SOURCE` or more pictures in both classes, and no larger shares of them lie beyond the
-    bounds than may of all.
+    bounds than may of all. Where nothing lies beyond them there are none to judge.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ def judging(
         Shape (n,): which are fake, and the calibrated scores of the files as they are.
     """
     low, high = card.inconclusive or (0.0, 1.0)
+    if (low, high) == (0.0, 1.0):
+        return card
 
     def is_held(kind: str) -> bool:
         of_kind = np.array([kind in one for one in kinds], dtype=bool)

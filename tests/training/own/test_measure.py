@@ -116,6 +116,8 @@ def test_a_kind_of_which_more_lie_beyond_a_bound_than_may_stays_withheld() -> No
     for wrong in (np.arange(80) < 3, np.arange(80) >= 75):
         assert judging(card, kinds, fake, np.where(wrong, 1 - apart, apart)).judges == ()
     assert judging(card, [{"small"}] * 59 + [set()] * 21, fake, apart).judges == ()
+    mute = card.model_copy(update={"inconclusive": (0.0, 1.0)})
+    assert judging(mute, kinds, fake, apart).judges == ()
 
 
 @pytest.mark.parametrize(
