@@ -7,8 +7,28 @@ from forensix.errors import UsageError
 
 
 def home() -> Path:
-    """Return the folder that ``FORENSIX_HOME`` names, ``~/.forensix`` by default: absolute, there or not."""
-    return Path(os.environ.get("FORENSIX_HOME") or "~/.forensix").expanduser().absolute()
+    """Return the folder that ``FORENSIX_HOME`` names, ``~/.forensix`` by default: absolute, there or not.
+
+    Raises `UsageError` as `absolute` does.
+    """
+    return absolute(os.environ.get("FORENSIX_HOME") or "~/.forensix", "FORENSIX_HOME")
+
+
+def absolute(folder: str | os.PathLike[str], variable: str) -> Path:
+    """Return the absolute path of a folder that ``variable`` names, or would; it need not be there.
+
+    Raises
+    ------
+    UsageError
+        It begins with ``~``, and whose folder that is is not known, as where a container's user has no name.
+    """
+    path = os.path.expanduser(folder)
+    if os.fspath(path).startswith("~"):
+        raise UsageError(
+            f"it is not known which folder {path} is, since HOME is not set or there is no such user: let {variable}"
+            " name an absolute path"
+        )
+    return Path(path).absolute()
 
 
 def expanded(path: str | os.PathLike[str]) -> Path:

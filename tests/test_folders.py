@@ -6,10 +6,13 @@ import pandas as pd
 import pytest
 
 from forensix import Evaluation, Manifest, analyze, evaluate, small
+from forensix.errors import UsageError
 from forensix.evaluation.collation import collate
 from forensix.evaluation.keys import cache_file
 from forensix.folders import home
 from forensix.importers.links import collections
+from forensix.models import checked_weights
+from forensix.models.files import cache_folder
 from forensix.service.settings import Settings
 from tests.evaluation.detectors import Grey
 
@@ -31,6 +34,27 @@ def test_all_that_is_kept_lies_in_one_folder(
         monkeypatch.setenv("FORENSIX_HOME", named)
     assert home() == Settings.read().home == tmp_path / meant
     assert cache_file(None, ()) == home() / "cache" / "scores.db" and collections() == home() / "collections"
+
+
+def test_shipped_models_need_no_home_and_what_does_says_which_variable_names_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in a container that runs as a number, with an empty environment."""
+
+    def nobody(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    for variable in ("HOME", "FORENSIX_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    assert checked_weights("forensix-image").is_file()
+    for place, variable in (
+        (home, "FORENSIX_HOME"),
+        (Settings.read, "FORENSIX_HOME"),
+        (cache_folder, "XDG_CACHE_HOME"),
+    ):
+        with pytest.raises(UsageError, match=rf"HOME is not set .*let {variable} name an absolute path"):
+            place()
 
 
 def test_the_readme_names_what_is_kept_there() -> None:

@@ -12,10 +12,10 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 
 from forensix import __version__, interpreter
 from forensix.errors import ForensixError, ModelError, UsageError
+from forensix.folders import expanded
 
 EXTRAS = {
     "notebook": "JupyterLab with reports, the explorer and progress bars",
@@ -180,7 +180,7 @@ def surroundings() -> Iterator[Part]:
 
 def _missing_file(named: str) -> str:
     """Return why what a variable names cannot be used; nothing where it can."""
-    return "" if Path(named).expanduser().exists() else f"{named} is not there"
+    return "" if expanded(named).exists() else f"{named} is not there"
 
 
 def _unread_population(named: str) -> str:
@@ -194,7 +194,7 @@ def _unread_population(named: str) -> str:
 
 
 def _missing_whisper(named: str) -> str:
-    folder = Path(named).expanduser()
+    folder = expanded(named)
     if folder.is_dir():
         return "" if (folder / "model.bin").is_file() else f"{named} holds no model.bin of faster-whisper"
     if not _installed("faster-whisper", ""):

@@ -1,5 +1,6 @@
 """Files of weights: where they lie, how they are fetched, how they are read, and that they are the right ones."""
 
+import contextlib
 import glob
 import hashlib
 import os
@@ -8,7 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forensix.errors import MissingExtra, WeightsMismatch, WeightsMissing
+from forensix.errors import MissingExtra, UsageError, WeightsMismatch, WeightsMissing
+from forensix.folders import absolute, expanded
 from forensix.models.card import ModelCard, WeightsFile
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ def weight_files(card: ModelCard) -> list[WeightFile]:
 
 
 def cache_folder() -> Path:
-    """Return the folder that pulled checkpoints are kept in."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forensix" / "checkpoints"
+    """Return the folder that pulled checkpoints are kept in; raises `UsageError` where nobody's is known."""
+    return absolute(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "XDG_CACHE_HOME") / "forensix" / "checkpoints"
 
 
 def cached(name: str, file: WeightFile) -> Path:
@@ -68,10 +70,11 @@ def is_right(path: Path, file: WeightFile) -> bool:
 
 def _find(name: str, file: WeightFile, folder: str | os.PathLike[str] | None, shipped: Path) -> Path:
     named = os.environ.get("FORENSIX_CHECKPOINTS")
-    places = [Path(folder)] if folder is not None else [shipped, *([Path(named).expanduser()] if named else [])]
+    places = [Path(folder)] if folder is not None else [shipped, *([expanded(named)] if named else [])]
     paths = [path for place in places for path in (place / file.weights, place / name / file.weights)]
     if folder is None:
-        paths.append(cached(name, file))
+        with contextlib.suppress(UsageError):  # without a folder for it nothing was pulled
+            paths.append(cached(name, file))
     for path in paths:
         if path.is_file():
             return path

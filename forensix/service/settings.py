@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from forensix.errors import UsageError
+from forensix.folders import absolute
 from forensix.media.addresses import HOST
 
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -124,7 +125,7 @@ class Settings(BaseSettings):
     @field_validator("home")
     @classmethod
     def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+        return absolute(value, "FORENSIX_HOME")
 
     @field_validator("log_level", mode="before")
     @classmethod

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from forensix.errors import UsageError
+from forensix.folders import expanded
 from forensix.schema import AudioFeature, AudioFeatures, Gender
 from forensix.voice.speech import RATE_HZ, Segment, spread
 
@@ -146,7 +147,7 @@ def _read(path: str | None) -> dict[str, Any]:
     state = None
     if path:
         with contextlib.suppress(OSError):
-            found = Path(path).expanduser().stat()
+            found = expanded(path).stat()
             state = found.st_mtime_ns, found.st_size
     return _read_once(path, state)
 
@@ -154,7 +155,7 @@ def _read(path: str | None) -> dict[str, Any]:
 @cache
 def _read_once(path: str | None, _state: tuple[int, int] | None) -> dict[str, Any]:
     """Return what the file at a path holds; in another state, as one that was built anew has, it is read again."""
-    source = Path(path).expanduser() if path else files("forensix.voice").joinpath("population.json")
+    source = expanded(path) if path else files("forensix.voice").joinpath("population.json")
     try:
         table: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
         units = {name: feature["unit"] for name, feature in table["features"].items()}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from forensix.errors import MissingExtra, WeightsMissing
+from forensix.folders import expanded
 from forensix.models.files import of_package
 
 
@@ -52,7 +53,7 @@ def load(model: str | os.PathLike[str]) -> Any:
         There is no such model on this machine.
     """
     package = _faster_whisper(model)
-    folder = Path(model).expanduser()
+    folder = expanded(model)
     if folder.is_dir():
         if not (folder / "model.bin").is_file():
             raise WeightsMissing(f"{folder} holds no faster-whisper model: its model.bin was expected")
