@@ -7,6 +7,7 @@
     │   ├── InputNotFound     no such file, or it cannot be read
     │   ├── UnsupportedMedia  not one of the formats that forensix reads
     │   ├── BrokenMedia       recognised, but cannot be decoded
+    │   │   └── ReadingStopped    by time, memory or the system: on another machine it may be decoded
     │   ├── LimitExceeded     too large, too long, too many pixels
     │   └── FetchError        a URL that cannot, or must not, be fetched
     ├── ModelError            a model cannot be used
@@ -78,6 +79,10 @@ class BrokenMedia(InputError):
     """The format is recognised but the content cannot be decoded."""
 
     code = "broken_media"
+
+
+class ReadingStopped(BrokenMedia):
+    """Time, memory or the system ended the decoding, which says nothing of the content."""
 
 
 class LimitExceeded(InputError):

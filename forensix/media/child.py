@@ -142,7 +142,10 @@ def watch_parent(parent: int) -> None:
             pause.wait(1.0)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    try:
+        threading.Thread(target=watch, daemon=True).start()
+    except RuntimeError:  # the system allows no further one
+        os._exit(os.EX_OSERR)
 
 
 def follow_parent(lifeline: int) -> None:

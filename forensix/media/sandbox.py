@@ -70,8 +70,10 @@ def call(
     ------
     ForensixError
         Whatever subclass the function raised, with its sentence.
+    ReadingStopped
+        The child ran out of memory or time, or the system killed it or let it start nothing.
     BrokenMedia
-        The function failed otherwise, or the child died, ran out of memory or time.
+        The function failed otherwise, or the child died.
     """
     child = _Child(
         target, args, timeout_s, memory_bytes, network=network, file_bytes=file_bytes, modules=modules, then=then
@@ -175,7 +177,7 @@ class _Child:
         if isinstance(known, type) and issubclass(known, errors.ForensixError):
             return known(message)
         if name == "MemoryError":
-            return errors.BrokenMedia(f"reading this file needs more than {self._memory_bytes >> 20} MB of memory")
+            return errors.ReadingStopped(f"reading this file needs more than {self._memory_bytes >> 20} MB of memory")
         self._drain_stderr()
         return errors.BrokenMedia(f"this file could not be read: {message or name}")
 
@@ -185,17 +187,24 @@ class _Child:
         try:
             code = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
-            code = -signal.SIGKILL
+            code = 0
         if code == -signal.SIGXCPU:
             return self._too_slow()
+        if code == -signal.SIGKILL:
+            # Nothing that a file holds sends that signal.
+            return errors.ReadingStopped("the system killed what read this file, as it does where memory runs out")
+        if code == os.EX_OSERR:
+            return errors.ReadingStopped(
+                "the system lets no further process or thread start, which reading this file needs: raise the limit"
+            )
         if code < 0:
             return errors.BrokenMedia(f"the decoder crashed on this file ({_signal_name(-code)})")
         if b"MemoryError" in self._stderr:
             return self._error("MemoryError", "")  # type: ignore[return-value]
         return errors.BrokenMedia("the decoder ended on this file without a result")
 
-    def _too_slow(self) -> errors.BrokenMedia:
-        return errors.BrokenMedia(f"reading this file took longer than {self._timeout_s:g} s and was stopped")
+    def _too_slow(self) -> errors.ReadingStopped:
+        return errors.ReadingStopped(f"reading this file took longer than {self._timeout_s:g} s and was stopped")
 
     def _read(self, n_bytes: int) -> bytearray:
         data = bytearray(n_bytes)

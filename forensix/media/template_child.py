@@ -62,19 +62,17 @@ def _serve(owner: socket.socket) -> None:
                 if not descriptors:
                     ahead.extend(settings["modules"])
                     continue
-                pid = _fork(settings, descriptors)
                 ahead.extend(settings["then"])
-                controls[pid] = descriptors[-1]
-                selector.register(descriptors[-1], selectors.EVENT_READ, pid)
+                if (started := _fork(settings, descriptors)) is not None:
+                    controls[started] = descriptors[-1]
+                    selector.register(descriptors[-1], selectors.EVENT_READ, started)
             elif key.fd == woken:
                 os.read(woken, 4096)
                 for pid, code in _ends():
                     control = controls.pop(pid)
                     with contextlib.suppress(KeyError):
                         selector.unregister(control)
-                    with contextlib.suppress(OSError):
-                        os.write(control, code.to_bytes(4, "little", signed=True))
-                    os.close(control)
+                    _tell(control, code)
             elif key.data in controls:
                 # Its end is collected above and nowhere else, so the number is still its own.
                 selector.unregister(key.fd)
@@ -101,14 +99,24 @@ def _load(modules: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
-def _fork(settings: dict[str, Any], descriptors: list[int]) -> int:
+def _fork(settings: dict[str, Any], descriptors: list[int]) -> int | None:
+    """Return the child's process; none where the system allows no further one, which the control is told."""
     _load(settings["modules"])
-    pid = os.fork()
-    if not pid:
-        _become_child(settings, descriptors)
+    pid = None
+    try:
+        if not (pid := os.fork()):
+            _become_child(settings, descriptors)
+    except OSError:
+        _tell(descriptors[-1], os.EX_OSERR)
     for descriptor in descriptors[:-1]:
         os.close(descriptor)
     return pid
+
+
+def _tell(control: int, code: int) -> None:
+    with contextlib.suppress(OSError):
+        os.write(control, code.to_bytes(4, "little", signed=True))
+    os.close(control)
 
 
 def _become_child(settings: dict[str, Any], descriptors: list[int]) -> NoReturn:

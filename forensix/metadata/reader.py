@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from forensix.errors import BrokenMedia
+from forensix.errors import BrokenMedia, ReadingStopped
 from forensix.media.sandbox import stream
 from forensix.metadata.child import READERS
 from forensix.metadata.facts import WHOLE, Fact, Facts, Node, Problem
@@ -46,8 +46,7 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
         ):
             facts = from_values(values)
     except BrokenMedia as error:
-        # A slow or small machine runs out of time or memory as well, so that alone says nothing of the file.
-        unread = "took longer than" in str(error) or "MB of memory" in str(error)
+        unread = isinstance(error, ReadingStopped)
         problem = Problem(
             f"The reader of this format could not finish: {error}", WHOLE, 0, grave=not unread, unread=unread
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from forensix.errors import BrokenMedia, LimitExceeded, UsageError
+from forensix.errors import BrokenMedia, LimitExceeded, ReadingStopped, UsageError
 from forensix.media.sandbox import call, stream
 from forensix.media.template import TEMPLATE
 
@@ -101,7 +101,6 @@ def test_other_errors_become_one_sentence() -> None:
     ("target", "sentence"),
     [
         ("crash", "crashed on this file \\(SIGSEGV\\)"),
-        ("kill_itself", "crashed on this file \\(SIGKILL\\)"),
         ("leave", "ended on this file without a result"),
         ("nonsense", "was corrupted by it"),
         ("no_such_function", "could not be read"),
@@ -112,10 +111,19 @@ def test_a_child_that_dies_or_lies_is_broken_media(target: str, sentence: str) -
         call(TARGETS + target, timeout_s=20)
 
 
+def test_what_the_system_ends_is_told_from_what_the_file_does() -> None:
+    """As it ends what takes most of the memory where that runs out."""
+    with pytest.raises(ReadingStopped, match="the system killed what read this file"):
+        call(TARGETS + "kill_itself", timeout_s=20)
+    with pytest.raises(BrokenMedia) as crashed:
+        call(TARGETS + "crash", timeout_s=20)
+    assert not isinstance(crashed.value, ReadingStopped)
+
+
 @pytest.mark.parametrize("target", ["sleep", "spin", "flood_stderr"])
 def test_time_out_ends_the_child(target: str) -> None:
     start = time.monotonic()
-    with pytest.raises(BrokenMedia, match=r"took longer than 0\.7 s"):
+    with pytest.raises(ReadingStopped, match=r"took longer than 0\.7 s"):
         call(TARGETS + target, timeout_s=0.7)
     assert time.monotonic() - start < 3
 
@@ -129,7 +137,7 @@ def test_time_out_counts_waiting_not_the_consumer() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_AS")
 def test_memory_is_bounded() -> None:
-    with pytest.raises(BrokenMedia, match="more than 512 MB of memory"):
+    with pytest.raises(ReadingStopped, match="more than 512 MB of memory"):
         call(TARGETS + "swell", memory_bytes=512 << 20)
 
 

@@ -1,8 +1,10 @@
 """Children are forked from a process of one thread that holds nothing of ours, and that may die at any time."""
 
+import contextlib
 import os
 import signal
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable
@@ -10,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from forensix.errors import BrokenMedia
-from forensix.media import sandbox
+from forensix.errors import BrokenMedia, ReadingStopped
+from forensix.media import sandbox, template
 from forensix.media.sandbox import call, stream
 from forensix.media.template import TEMPLATE
 from forensix.metadata.child import READERS
@@ -84,7 +86,7 @@ def test_children_end_with_it() -> None:
     items = stream(TARGETS + "pid_then_sleep")
     next(items)
     os.kill(template_pid(), signal.SIGKILL)
-    with pytest.raises(BrokenMedia, match="SIGKILL"):
+    with pytest.raises(ReadingStopped, match="the system killed"):
         next(items)
 
 
@@ -100,6 +102,33 @@ def test_where_it_cannot_start_children_are_fresh(monkeypatch: pytest.MonkeyPatc
     TEMPLATE.close()
     monkeypatch.setattr("forensix.media.template._SCRIPT", Path("/no/such/file.py"))
     assert template_pid() == os.getpid()
+
+
+def test_where_no_process_may_start_that_is_said_and_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container limits how many there are: the second child finds no place, the first and the third do."""
+    full = """
+        import os, runpy
+        fork, asked = os.fork, []
+        def may_fail():
+            asked.append(1)
+            if len(asked) == 2:
+                raise BlockingIOError(11, "Resource temporarily unavailable")
+            return fork()
+        os.fork = may_fail
+    """
+    script = tmp_path / "full.py"
+    script.write_text(f"{textwrap.dedent(full)}runpy.run_path({str(template._SCRIPT)!r}, run_name='__main__')\n")
+    TEMPLATE.close()
+    monkeypatch.setattr(template, "_SCRIPT", script)
+    with contextlib.closing(stream(TARGETS + "endless", 16)) as first:
+        next(first)
+        with pytest.raises(ReadingStopped, match="no further process or thread"):
+            call(TARGETS + "count_calls")
+        next(first)
+        assert call(TARGETS + "count_calls") == 1
+    TEMPLATE.close()
 
 
 def test_many_threads_share_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 from scipy.io import wavfile
 
 import forensix
-from forensix.errors import BrokenMedia
+from forensix.errors import ReadingStopped
 from forensix.forensics import claims
 from forensix.media import open_media
 from forensix.metadata import child, reader
@@ -60,7 +60,7 @@ def test_a_reader_that_ran_out_of_memory_is_no_fault_of_the_file_either(
     def stopped(target: str, *args: Any, **limits: Any) -> Iterator[Any]:
         yield from child.parts(*args)
         if not is_inside:
-            raise BrokenMedia("reading this file needs more than 512 MB of memory")
+            raise ReadingStopped("reading this file needs more than 512 MB of memory")
 
     monkeypatch.setattr(reader, "stream", stopped)
     if is_inside:
@@ -91,7 +91,7 @@ def test_what_was_read_before_the_reader_was_stopped_is_kept(tmp_path: Path, mon
 
     def stopped(target: str, *args: Any, **limits: Any) -> Iterator[Any]:
         yield next(child.parts(*args))
-        raise BrokenMedia("reading this file took longer than 30 s and was stopped")
+        raise ReadingStopped("reading this file took longer than 30 s and was stopped")
 
     monkeypatch.setattr(reader, "stream", stopped)
     report = forensix.analyze(tmp_path / "a.wav", tasks=["forensic_analysis"])
