@@ -11,6 +11,7 @@ PACKAGE = Path(forensix.__file__).parent
 LAYERS = {
     "errors": 0,
     "folders": 0,
+    "machine": 0,
     "interpreter": 0,
     "schema": 0,
     "media": 1,

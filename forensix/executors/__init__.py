@@ -21,11 +21,11 @@ What ``executor`` may be:
 """
 
 import itertools
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from forensix import machine
 from forensix.errors import UsageError
 from forensix.executors.gate import Done, Gate
 
@@ -140,17 +140,9 @@ def _sendable(work: tuple[Callable[[Any, Any], Any], Any]) -> bool:
 
 
 def processes() -> int:
-    """Return how many worker processes suit this machine: one a core, fewer where memory is short."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:
-        cores = os.cpu_count() or 1
-    try:
-        memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return cores
-    # Free pages leave out what caches hold, so this errs on the side of one.
-    return max(1, min(cores, memory // WORKER_BYTES))
+    """Return how many worker processes suit what this one may use: one a core, fewer where memory is short."""
+    cores, memory = machine.cores(), machine.free_bytes()
+    return cores if memory is None else max(1, min(cores, memory // WORKER_BYTES))
 
 
 def _run(

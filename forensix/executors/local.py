@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from forensix import interpreter
+from forensix import interpreter, machine
 from forensix.errors import ForensixError, UsageError
 from forensix.executors import caller_modules
 from forensix.executors.gate import Done, Gate
@@ -166,7 +166,7 @@ def _feed(workers: list[_Worker], again: deque[tuple[int, Any]], gate: Gate, mes
             if len(worker.held) < depth and (item := _next(again, gate)):
                 worker.give(*item)
         while depth == 1 and len(workers) < n and (item := _next(again, gate)):
-            workers.append(_Worker(message, max(1, (os.cpu_count() or 1) // n)))
+            workers.append(_Worker(message, max(1, machine.cores() // n)))
             workers[-1].give(*item)
 
 

@@ -5,11 +5,11 @@ That fills the batches of a device beside the processor, which one file alone se
 time, so worker processes are faster where networks run on the processor, and what brings one down brings down all.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from forensix import machine
 from forensix.executors.gate import Done, Gate
 
 _A_CORE, _MOST = 4, 16
@@ -18,7 +18,7 @@ _AT_ONCE = 2
 
 def files_in_flight() -> int:
     """Return how many threads suit this machine: four a core, since most wait, and 16 at most, for memory's sake."""
-    return min(_MOST, _A_CORE * (os.cpu_count() or 1))
+    return min(_MOST, _A_CORE * machine.cores())
 
 
 def run_in_threads(function: Callable[[Any, Any], Any], common: Any, gate: Gate, n: int) -> Iterator[Done]:

@@ -1,7 +1,6 @@
 """What can be set, by environment variables that start with ``FORENSIX_``; read when asked, never at import."""
 
 import ipaddress
-import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -11,6 +10,7 @@ import sqlalchemy as sa
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from forensix import machine
 from forensix.errors import UsageError
 from forensix.folders import absolute
 from forensix.media.addresses import HOST
@@ -47,7 +47,7 @@ class Settings(BaseSettings):
     """Any URL that fsspec knows: a folder, or shared storage such as ``s3://bucket/folder``."""
     private_hosts: Names = ()
     """Hosts that downloads and webhooks may reach although their addresses are private; webhooks there need no TLS."""
-    workers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 2) - 1), ge=0)
+    workers: int = Field(default_factory=lambda: max(1, machine.cores() - 1), ge=0)
     """Processes that ``forensix serve`` starts beside the API; 0 leaves the work to ``forensix worker`` elsewhere."""
     token_days: float = Field(30, gt=0, le=3650)
     """How long a token is good for."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from forensix import machine
 from forensix.errors import ForensixError
 from forensix.service.data import jobs, marks
 from forensix.service.data.database import Database
@@ -55,7 +56,7 @@ class Worker:
         self._scratch = Scratch(settings.home / "scratch", self._lease.id)
         folder = self._scratch.folder
         # Workers that `serve` starts share the cores; how many stand beside another one is not known.
-        threads = max(1, (os.cpu_count() or 1) // settings.workers) if settings.workers else 1
+        threads = max(1, machine.cores() // settings.workers) if settings.workers else 1
         self._analyst = Analyst(
             folder, time_s=settings.analysis_s, memory_bytes=settings.analysis_memory_bytes, threads=threads
         )

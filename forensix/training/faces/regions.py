@@ -14,7 +14,6 @@ recorded ones of many kinds: they calibrate, and what the card tells is of them.
 schedule.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from forensix import machine
 from forensix.faces import aligned
 from forensix.faces.align import ALIGNED_PX
 from forensix.faces.classify import network_input
@@ -154,7 +154,7 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     load_imagenet(network.backbone)
     network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     out.mkdir(parents=True, exist_ok=True)
-    workers = max(1, (os.cpu_count() or 1) - 1)
+    workers = max(1, machine.cores() - 1)
     replay = Replay(Material(learnt, donors), device, kept=KEPT_PAIRS, workers=workers, seed=0)
 
     @torch.inference_mode()
