@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import json
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -20,6 +21,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 MAX_MESSAGE_BYTES = 1 << 16
+_OPEN_FILES = 4096
+"""One a child, and a few."""
 
 
 def main() -> None:
@@ -29,6 +32,9 @@ def main() -> None:
     from forensix.media.child import leave_network
 
     leave_network()
+    # A child closes all that may be open: some containers allow a thousand million, and some Pythons close one by one.
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES if hard < 0 else min(_OPEN_FILES, hard), hard))
     owner = socket.socket(fileno=0)
     owner.send(b"1")
     _serve(owner)

@@ -38,6 +38,13 @@ def test_it_is_one_process_of_one_thread_whatever_it_has_loaded() -> None:
     assert len(os.listdir(f"/proc/{pid}/task")) == 1
 
 
+def test_it_may_open_few_files_since_each_child_closes_all_that_may_be_open() -> None:
+    """Where a container allows any number of them, a Python that closes one by one would be long at it."""
+    limits = Path(f"/proc/{template_pid()}/limits").read_text().splitlines()
+    (files,) = [line for line in limits if line.startswith("Max open files")]
+    assert int(files.split()[3]) <= 4096
+
+
 def test_it_is_told_modules_and_never_what_the_function_gets(tmp_path: Path) -> None:
     path = tmp_path / "secret"
     path.write_bytes(b"")
