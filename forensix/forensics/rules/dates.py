@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from forensix.forensics.findings import Finding, finding, literal, place
 from forensix.metadata.facts import Fact
@@ -53,6 +53,19 @@ SPANS = (
     (365.25 * 86_400, "year", math.inf),
 )
 """Units of time in seconds, their names, and from how many on the next unit is used."""
+
+
+def now() -> datetime:
+    """Return the moment in UTC, without a zone, so that the zone of the machine changes no claim.
+
+    A date whose zone is not said may be 14 hours ahead of it.
+    """
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def by_the_clock(moment: datetime) -> str:
+    """Return in words what a date was compared with: the clock here may be the one that is wrong."""
+    return f"by the clock of the machine that analysed this file, which said {moment:%Y-%m-%d}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Whether its dates agree is of `forensix.forensics.rules.image_mismatch`.
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import dates
@@ -70,9 +70,11 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> Iterator[Finding]
     known += [m for m in iptc_moments(facts) if m is not None]
     known = [m for m in known if not dates.default_name(m)]
     sentences, evidence = [], []
+    now = dates.now()
     for moment in known:
-        if moment.local > datetime.now() + timedelta(days=1):
-            sentences.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
+        if moment.local > now + timedelta(days=1):
+            to_come = f"which is yet to come {dates.by_the_clock(now)}"
+            sentences.append(f"{place(moment.fact)} says {moment.fact.value}, {to_come}")
             evidence.append(moment.fact)
     for fact in (f for f in facts.firsts(key for key, _ in EXIF) if dates.is_no_day(f)):
         sentences.append(f"{place(fact)} says {fact.value}, and there is no such day")

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules import dates
 from forensix.forensics.rules.dates import DEFAULTS, made, span
 from forensix.metadata.facts import Fact, Facts
 
@@ -149,13 +150,13 @@ def _plausible(fact: Fact) -> Iterator[Finding]:
             f"{name} is older than PDF itself",
             "No PDF could be written before 1993. A clock that was not set does this; so does a date of the content.",
         )
-    elif when > datetime.now(UTC) + timedelta(days=1):
+    elif when > (now := dates.now()).replace(tzinfo=UTC) + timedelta(days=1):
         yield _date(
             fact,
             "suspect",
             f"{name} is in the future",
-            "The date lies after the moment of this analysis. A clock that was set wrongly does this; so do dates that "
-            "were written in.",
+            f"The date is yet to come {dates.by_the_clock(now)}. A clock that was set wrongly does this; so do dates "
+            "that were written in.",
         )
 
 

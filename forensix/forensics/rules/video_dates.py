@@ -62,13 +62,13 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
                 break
     yield from _between(real)
     yield from _tags(facts, real.get("container.movie.created"), length_s)
-    now = datetime.now() + timedelta(days=2)
-    late = [m.fact for m in real.values() if m.local > now]
+    now = dates.now()
+    late = [m.fact for m in real.values() if m.local > now + timedelta(days=2)]
     if late:
         yield finding(
             "suspect",
             "A date lies in the future",
-            f"{place(late[0])}: {late[0].value} is later than the moment of this analysis.",
+            f"{place(late[0])}: {late[0].value} is yet to come {dates.by_the_clock(now)}.",
             "dates",
             "dates",
             facts=late,

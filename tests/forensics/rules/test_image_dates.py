@@ -1,5 +1,7 @@
 """Rules on the dates of a picture."""
 
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,27 @@ def test_a_date_that_cannot_be(changed: str, severity: str | None, tmp_path: Pat
     assert {f.severity for f in actual if f.claim.claim == "A date in the file cannot be right"} == (
         {severity} if severity else set()
     )
+
+
+def test_a_date_to_come_is_told_with_the_clock_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The battery of a machine without a network runs empty, and its clock begins anew."""
+    monkeypatch.setattr("forensix.forensics.rules.dates.now", lambda: datetime(2010, 1, 1))
+    said = named(judge(with_tags(), tmp_path), "A date in the file cannot be right").claim.explanation
+    assert "2020:01:02 03:04:05, which is yet to come by the clock of the machine that analysed this file" in said
+    assert "which said 2010-01-01" in said
+
+
+def test_the_zone_of_the_machine_accuses_no_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was taken just now in the Pacific, west of the date line, and is looked at east of it."""
+    taken = f"{datetime.now(UTC) + timedelta(hours=13):%Y:%m:%d %H:%M:%S}"
+    monkeypatch.setenv("TZ", "Etc/GMT+12")
+    time.tzset()
+    try:
+        found = judge(with_tags(exif=[(0x9003, make.ASCII, taken), (0x9004, make.ASCII, taken)]), tmp_path)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert "A date in the file cannot be right" not in [f.claim.claim for f in found]
 
 
 def test_a_toolkit_younger_than_every_date(tmp_path: Path) -> None:
