@@ -12,7 +12,16 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from forensix.errors import BrokeDown, BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError, is_disk_full
+from forensix.errors import (
+    BrokeDown,
+    BrokenMedia,
+    ForensixError,
+    InputError,
+    InputNotFound,
+    ModelNotFound,
+    UsageError,
+    is_disk_full,
+)
 from forensix.media import Input, Limits, Media, Source, as_input, open_media
 from forensix.models import ModelCard, Placement, band_of, check_object, get_card
 from forensix.progress import Progress, display, noted
@@ -223,7 +232,10 @@ def _run(
     except (Exception, SystemExit) as error:  # which a component has no business to end the program with
         if raised or is_disk_full(error):
             raise
-        outcome = BrokeDown.of(media.name, error, blamed(error, task, options))
+        if media.path.exists():
+            outcome = BrokeDown.of(media.name, error, blamed(error, task, options))
+        else:
+            outcome = InputNotFound(f"{media.name} was moved or deleted while it was analysed, or its disk taken away")
     return outcome, time.perf_counter() - begun
 
 

@@ -46,7 +46,8 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
         ):
             facts = from_values(values)
     except BrokenMedia as error:
-        unread = isinstance(error, ReadingStopped)
+        # Nor is it a fault of the content that the file was taken away, as with the disk that it lay on.
+        unread = isinstance(error, ReadingStopped) or media.has_changed()
         problem = Problem(
             f"The reader of this format could not finish: {error}", WHOLE, 0, grave=not unread, unread=unread
         )
