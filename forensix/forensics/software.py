@@ -71,6 +71,15 @@ def identify(text: object) -> Program | None:
     return next((program for pattern, program in _table() if pattern.search(label)), None)
 
 
+def names_none(text: object) -> bool:
+    """Tell whether a field for a program is empty, or holds what Adobe's library writes where it is told none.
+
+    >>> names_none("UnknownApplication"), names_none(" \0"), names_none("FrobPhoto")
+    (True, True, False)
+    """
+    return re.sub(r"[\s\0]", "", str(text)).lower() in ("", "unknown", "unknownapplication")
+
+
 def is_firmware(text: str, make: object, model: object) -> bool:
     """Tell whether a text in the field for programs is a camera's own version: it is one, or names make or model.
 

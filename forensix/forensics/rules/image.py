@@ -170,7 +170,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
             )
     known = {id(fact) for fact, _ in programs}
     plain = [f for f in facts.items if f.key in ("exif.Software", "xmp.xmp.CreatorTool", "png.text.Software")]
-    unknown = [f for f in plain if id(f) not in known and str(f.value).strip(" \0") and not by_namesake(f.value)]
+    unknown = [f for f in plain if id(f) not in known and not software.names_none(f.value) and not by_namesake(f.value)]
     make, model = facts.get("exif.Make"), facts.get("exif.Model")
     firmware = [f for f in unknown if software.is_firmware(str(f.value), make, model)]
     for named, claim, words in (

@@ -6,7 +6,7 @@ from typing import Any
 
 from forensix.forensics.findings import Finding, finding, literal, place
 from forensix.forensics.generators import by_namesake
-from forensix.forensics.software import Program, identify
+from forensix.forensics.software import Program, identify, names_none
 from forensix.metadata.facts import Fact, Facts
 
 WHAT: dict[str, str] = {
@@ -84,7 +84,7 @@ def software(
 
     Generators of artificial content are left to the rule that tells of them in every medium.
     """
-    named_facts = [f for f in facts if str(f.value).strip()]
+    named_facts = [f for f in facts if not names_none(f.value)]
     by_program = programs(named_facts)
     for program, named_by in by_program.items():
         category, named = program.category, [*named_by, *(beside or {}).get(program.name, [])]

@@ -155,6 +155,11 @@ def test_programs_that_no_table_holds_are_told_as_unknown(tmp_path: Path) -> Non
     assert "Frobnicator" in named(program, "The file names a program that is not known here").claim.explanation
 
 
+def test_what_stands_for_no_program_is_told_as_none(tmp_path: Path) -> None:
+    found = judge(with_tags((0x0131, make.ASCII, "UnknownApplication")), tmp_path)
+    assert not [f for f in found if "program that is not known" in f.claim.claim]
+
+
 def test_very_many_unknown_programs_take_no_time() -> None:
     texts = tuple(Fact("png.text.Software", f"Frobnicator {i}", "tEXt chunk", i) for i in range(19_000))
     began_s = time.process_time()

@@ -37,8 +37,10 @@ def test_what_matroska_keeps_of_a_phone_names_its_system_and_no_converter(
     assert named == ([said] if said else [])
 
 
-@pytest.mark.parametrize(("value", "is_name"), [("1", False), ("false", False), ("Frobnicator 3", True)])
-def test_a_switch_on_encoding_is_no_program(value: str, is_name: bool) -> None:
+@pytest.mark.parametrize(
+    ("value", "is_name"), [("1", False), ("false", False), ("UnknownApplication", False), ("Frobnicator 3", True)]
+)
+def test_a_switch_on_encoding_and_a_word_for_none_are_no_program(value: str, is_name: bool) -> None:
     findings = claims(facts(("container.tag.te_is_reencode", value)))
     assert any("a program that is not known here" in f.claim.claim for f in findings) is is_name
 
