@@ -1,19 +1,21 @@
 """``forensix analyze``: inputs in, reports out, to the terminal and to files."""
 
 import argparse
+import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forensix.cli.outputs import check_output, complaint
-from forensix.errors import UsageError
+from forensix.errors import InputError, UsageError
 from forensix.folders import check_folder, expanded
 from forensix.tasks import command_line
 
 if TYPE_CHECKING:
-    from forensix.report import Report
+    from forensix.report import Report, ReportFolder
+    from forensix.report.kept import Kept
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """How a formula begins; some spreadsheets take the wide forms of the signs as well."""
@@ -33,7 +35,10 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     analyze.add_argument("--csv", metavar="FILE", type=expanded, help="write a table with a row per input and task")
     analyze.add_argument(
-        "--output", metavar="FOLDER", type=expanded, help="write a page and a JSON file per input, and an index.html"
+        "--output",
+        metavar="FOLDER",
+        type=expanded,
+        help="write a page and a JSON file per input, and an index.html; called again, it goes on",
     )
     analyze.add_argument("--overwrite", action="store_true", help="replace files that --html, --csv or --output find")
     analyze.add_argument(
@@ -72,23 +77,32 @@ def _analyze(options: argparse.Namespace) -> int:
     from forensix.batch import analyze_many
 
     command_line.check(choices)
-    reports = analyze_many(
-        options.inputs,
-        options.task,
-        explain=options.explain,
-        transcribe=options.transcribe,
-        additional_info=options.additional_info,
-        private_hosts=options.private_host,
-        executor="here" if options.jobs == 1 else options.jobs,
-        progress=sys.stderr.isatty() and not (options.json or options.quiet),
-        **choices,
-    )
     failed, limits = False, dict[str, str]()
     with ExitStack() as files:
+        folder, there = _folder(options, choices, files)
         keep = _keepers(options, files)
-        for report in reports:
-            failed |= report.failed
-            _show(report, options, limits)
+        reports = analyze_many(
+            [source for source, earlier in zip(options.inputs, there, strict=True) if earlier is None],
+            options.task,
+            explain=options.explain,
+            transcribe=options.transcribe,
+            additional_info=options.additional_info,
+            private_hosts=options.private_host,
+            executor="here" if options.jobs == 1 else options.jobs,
+            progress=sys.stderr.isatty() and not (options.json or options.quiet),
+            **choices,
+        )
+        for earlier in there:
+            if folder is not None and earlier is not None:
+                report = folder.take(earlier)
+                if options.json:
+                    print(report.to_json(), flush=True)
+            else:
+                report = next(reports)
+                failed |= report.failed
+                _show(report, options, limits)
+                if folder is not None:
+                    folder.add(report)
             for take in keep:
                 take(report)
     if limits:
@@ -101,15 +115,52 @@ def _analyze(options: argparse.Namespace) -> int:
     return int(failed)
 
 
+def _folder(
+    options: argparse.Namespace, choices: Mapping[str, Any], files: ExitStack
+) -> "tuple[ReportFolder | None, Sequence[Kept | None]]":
+    """Return the folder of ``--output``, closed with ``files``, and for each input its report that is there."""
+    if options.output is None:
+        return None, [None] * len(options.inputs)
+    from forensix.cli.made_by import made_by
+    from forensix.report import ReportFolder
+    from forensix.report.words import plural
+
+    made = made_by(options, choices)
+    folder = files.enter_context(ReportFolder(options.output, overwrite=options.overwrite, made_by=made))
+    there = folder.whole(options.inputs, _content)
+    n = len(there) - there.count(None)
+    if n and options.html:
+        raise UsageError(
+            f"--html draws the evidence of all inputs, and {options.output} holds pages of {n} of them: leave it out"
+            " to go on, or analyse all anew (--overwrite)"
+        )
+    if n and not options.quiet:
+        was = "was" if n == 1 else "were"
+        said = f"{n} of {plural(len(there), 'report')} {was} in {options.output} already and {was} taken over"
+        print(f"forensix: {said}", file=sys.stderr)
+    if not options.html:
+        options.afterwards = "; the same command goes on where it stopped"
+    return folder, there
+
+
+def _content(source: str) -> str | None:
+    """Return the SHA-256 of an input; None of a link, whose file was looked at when it was there."""
+    from forensix.evaluation.keys import content_hash
+    from forensix.media import is_url
+
+    if is_url(source):
+        return None
+    try:
+        return content_hash(str(expanded(source)))
+    except InputError:
+        return ""
+
+
 def _keepers(options: argparse.Namespace, files: ExitStack) -> list[Keep]:
     """Return what keeps each report, by the options; what is open is closed with ``files``."""
     keepers: list[Keep] = []
-    if options.output is not None:
-        from forensix.report import ReportFolder
-
-        keepers.append(files.enter_context(ReportFolder(options.output, overwrite=options.overwrite)).add)
     if options.csv is not None:
-        keepers.append(_table(options.csv, files))
+        keepers.append(_table(options.csv, files, at_once=options.output is not None))
     if options.html is not None:
         from forensix.report import save_page
 
@@ -123,12 +174,24 @@ def _keepers(options: argparse.Namespace, files: ExitStack) -> list[Keep]:
     return keepers
 
 
-def _table(path: Path, files: ExitStack) -> Keep:
-    """Return what writes a report's rows to a file as they come."""
-    from forensix.importers.tables import quoting
+def _table(path: Path, files: ExitStack, *, at_once: bool) -> Keep:
+    """Return what writes a report's rows to a file as they come, or all ``at_once`` where nothing ended them early.
 
-    file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
+    Beside a folder that goes on, a part of the table would be in the way of the whole.
+    """
+    from forensix.importers.tables import quoting
+    from forensix.report.page import write_whole
+
+    whole = io.StringIO(newline="")
+    file = whole if at_once else files.enter_context(path.open("w", encoding="utf-8", newline=""))
     is_empty = True
+
+    def write(error: type[BaseException] | None, *_: object) -> None:
+        if error is None:
+            write_whole(path, whole.getvalue())
+
+    if at_once:
+        files.push(write)
 
     def take(report: "Report") -> None:
         nonlocal is_empty

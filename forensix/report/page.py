@@ -241,6 +241,8 @@ def styles() -> str:
     return environment().get_template("style.css").render()
 
 
+PART = ".part"
+"""Ends the name of a file that is being written."""
 _SPECIAL = ("/dev", "/proc")
 """Where names such as ``/dev/stdout`` stand for what is open, a file among it."""
 
@@ -267,9 +269,13 @@ def write_whole(path: Path, text: str) -> Path:
     if (path.exists() and not path.is_file()) or any(path.absolute().is_relative_to(place) for place in _SPECIAL):
         path.write_text(text, encoding="utf-8")
         return path
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{os.getpid()}{PART}")
     try:
-        part.write_text(text, encoding="utf-8")
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            # Else a power cut may leave the name with nothing in it.
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
