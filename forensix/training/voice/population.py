@@ -37,6 +37,7 @@ from forensix.importers.links import bring
 from forensix.manifest import Manifest
 from forensix.media import Limits, open_media
 from forensix.progress import Progress, display
+from forensix.report.page import write_whole
 from forensix.schema import Gender
 from forensix.training.voice.real_voices import (
     ANONYMOUS,
@@ -252,7 +253,7 @@ def build(
     if built.measured < population.LEAST_RECORDINGS:
         raise UsageError(f"{built}; {population.too_few()}")
     text = json.dumps(_record(measured, table(measured), "forensix population build MANIFEST"), separators=(",", ":"))
-    output.write_text(text + "\n", encoding="utf-8")
+    write_whole(output, f"{text}\n")
     return built
 
 

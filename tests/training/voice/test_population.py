@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +164,20 @@ def test_a_population_of_ones_own_is_built_and_used(
     assert set_beside("unknown", "wide").endswith(f" It is a population of one's own: {shipped.named()}.")
     monkeypatch.delenv(shipped.SETTING)
     assert shipped.named() == "" and "own" not in set_beside("unknown", "wide")
+
+
+def test_a_population_that_cannot_be_written_whole_replaces_nothing(
+    people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    target = tmp_path / "mine.json"
+    target.write_text("of last year")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        population.build(people, target)
+    assert target.read_text() == "of last year" and not list(tmp_path.glob(".*"))
 
 
 def test_what_is_left_out_is_named_once_as_the_manifest_names_it(
