@@ -106,15 +106,20 @@ def _check_same(folder: Path, info: Mapping[str, Any]) -> None:
         return
     try:
         there = _result(path)
-    except (OSError, ValueError):
+        there = {**there, "components": _identities(there)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(f"{path} is no result of an evaluation: name another folder") from None
-    expected = json.loads(json.dumps({**info, "components": sorted(info["components"])}))
-    there = {**there, "components": sorted(there.get("components", ()))}
+    expected = json.loads(json.dumps({**info, "components": _identities(info)}))
     other = [key for key in (*_SAME, "components") if there.get(key) != expected[key]]
     if other:
         raise UsageError(
             f"{folder} holds an evaluation with another {' and '.join(other)}: name another folder, or delete it"
         )
+
+
+def _identities(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each component is, by its name: a model that was trained anew keeps that of its folder."""
+    return {name: one["identity"] for name, one in info["components"].items()}
 
 
 def _result(path: Path) -> dict[str, Any]:

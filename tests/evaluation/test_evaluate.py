@@ -340,6 +340,8 @@ def test_an_output_is_whole_and_holds_what_made_it(few: Manifest, tmp_path: Path
         evaluate(few, TASK, component=Grey(), cache=False, output=folder, degradations=["jpeg"])
     with pytest.raises(UsageError, match="another manifest"):
         evaluate(few.where(label="real"), TASK, component=Grey(), cache=False, output=folder)
+    with pytest.raises(UsageError, match="another components"):
+        evaluate(few, TASK, component=Grey("2"), cache=False, output=folder)
     pd.testing.assert_frame_equal(Evaluation.load(folder).scores, again.scores)
     with pytest.raises(UsageError, match="there is no evaluation"):
         Evaluation.load(tmp_path)
