@@ -1,6 +1,9 @@
 """Places: where forensix keeps what later runs need, what ``~`` stands for, and folders refused before the work."""
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from forensix.errors import UsageError
@@ -56,3 +59,32 @@ def check_folder(path: str | os.PathLike[str]) -> Path:
     if not os.access(there, os.W_OK | os.X_OK):
         raise UsageError(f"{there} may not be written by this user: name another folder")
     return folder
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask for the same from writing to a folder, which is there; a kill lets go of it.
+
+    Where the system or the disk has no locks, as some network drives, nobody is kept out.
+
+    Raises
+    ------
+    UsageError
+        Another has it.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another run writes to {folder}: wait until it has ended, or name another") from None
+        except OSError:
+            pass
+        yield
+    finally:
+        os.close(descriptor)

@@ -7,7 +7,6 @@ The JSON file is written last and stands for the whole, so that a run that was i
 """
 
 import contextlib
-import fcntl
 import os
 import re
 import unicodedata
@@ -18,7 +17,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 from forensix.errors import UsageError
-from forensix.folders import check_folder
+from forensix.folders import alone, check_folder
 from forensix.forensics.findings import joined
 from forensix.report import kept
 from forensix.report.kept import Kept
@@ -83,12 +82,12 @@ class ReportFolder:
         self._taken = {"index"}
         self._rows: list[dict[str, Any]] = []
         self._there = defaultdict[str, list[Kept]](list)
-        self._lock: int | None = None
+        self._alone = alone(self.path)
         if not overwrite:
             self._find()
 
     def __enter__(self) -> Self:
-        self._lock = _locked(self.path)
+        self._alone.__enter__()
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
@@ -99,8 +98,7 @@ class ReportFolder:
                     self.take(one)
                 write_whole(self.path / INDEX, render_index(self._rows, ended_early=error is not None))
         finally:
-            if self._lock is not None:
-                os.close(self._lock)
+            self._alone.__exit__(None, None, None)
 
     def add(self, report: "Report") -> Path:
         """Write the page and the JSON file of a report; return the page's path.
@@ -194,23 +192,3 @@ class ReportFolder:
             free = f"{name}-{n}"
         self._taken.add(free.casefold())
         return free
-
-
-def _locked(folder: Path) -> int | None:
-    """Return a descriptor that keeps others from writing to a folder while it is open; None where there are no locks.
-
-    Raises
-    ------
-    UsageError
-        Another process has it.
-    """
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise UsageError(f"another run writes reports to {folder}: wait until it has ended, or name another") from None
-    except OSError:  # as on some network drives
-        os.close(descriptor)
-        return None
-    return descriptor

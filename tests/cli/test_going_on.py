@@ -170,7 +170,7 @@ def test_notes_beside_the_reports_stay_and_one_page_of_all_is_refused(
 
 
 def test_two_runs_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None:
-    with ReportFolder(tmp_path), pytest.raises(UsageError, match="another run writes reports to"):
+    with ReportFolder(tmp_path), pytest.raises(UsageError, match="another run writes to"):
         ReportFolder(tmp_path).__enter__()
     with ReportFolder(tmp_path, overwrite=True):
         pass

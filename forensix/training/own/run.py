@@ -12,7 +12,7 @@ from torch import nn
 import forensix
 from forensix.errors import UsageError
 from forensix.evaluation.plan import read_manifest
-from forensix.folders import check_folder, expanded
+from forensix.folders import alone, check_folder, expanded
 from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
 from forensix.models.placement import choose_device
@@ -105,9 +105,9 @@ def train(
     Raises
     ------
     UsageError
-        The manifest lacks a class or groups, ``output`` is a file, may not be written or holds a model, the device is
-        not there, the base was trained on files that would be held out, or the network learnt nothing that holds on
-        held-out groups. No model is written then.
+        The manifest lacks a class or groups, ``output`` is a file, may not be written or holds a model, or another run
+        writes to it, the device is not there, the base was trained on files that would be held out, or the network
+        learnt nothing that holds on held-out groups. No model is written then.
     ModelError
         The base cannot be used.
     OSError
@@ -140,7 +140,7 @@ def train(
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
     recipe = recipe_of(model)
-    with display(progress) as tell:
+    with alone(folder), display(progress) as tell:
         learnt, stopping = (
             gather(
                 part,
@@ -181,11 +181,11 @@ def train(
             conditions,
             lambda said, share: tell(task, said, 0.8 + 0.2 * share),
         )
-    card = saying_first(card, told + logit.warn("held out"))
-    # The card comes last: a folder with a card is a model.
-    os.replace(work / card.weights, folder / card.weights)
-    write_card(card, folder)
-    shutil.rmtree(work, ignore_errors=True)
+        card = saying_first(card, told + logit.warn("held out"))
+        # The card comes last: a folder with a card is a model.
+        os.replace(work / card.weights, folder / card.weights)
+        write_card(card, folder)
+        shutil.rmtree(work, ignore_errors=True)
     return card
 
 

@@ -26,6 +26,7 @@ from forensix.calibration import logit
 from forensix.cli import main
 from forensix.errors import InputError, ModelNotFound, UsageError
 from forensix.evaluation.overlap import find_overlap
+from forensix.folders import alone
 from forensix.metrics import auc
 from forensix.models import ModelCard, get_card, load_model
 from forensix.models.architectures.ensemble import build
@@ -282,6 +283,13 @@ def test_analyze_and_evaluate_take_the_folder(
     evaluation = forensix.evaluate(turned(), TASK, component=str(folder), cache=False, metadata=False, executor="here")
     assert auc(evaluation.scores["label"] == "fake", evaluation.scores["score"]) > 0.9
     assert evaluation.thresholds == {"turned": card.threshold}
+
+
+def test_two_trainings_do_not_write_to_one_folder_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own").mkdir()
+    monkeypatch.setattr(run, "gather", pytest.fail)
+    with alone(tmp_path / "own"), pytest.raises(UsageError, match="another run writes to"):
+        forensix.train(turned(), TASK, tmp_path / "own")
 
 
 def test_a_folder_that_holds_a_model_is_not_written_over(trained: tuple[Path, ModelCard]) -> None:
