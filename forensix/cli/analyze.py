@@ -138,7 +138,7 @@ def _folder(
         was = "was" if n == 1 else "were"
         said = f"{n} of {plural(len(there), 'report')} {was} in {options.output} already and {was} taken over"
         print(f"forensix: {said}", file=sys.stderr)
-    if not options.html:
+    if not options.html and not options.overwrite:
         options.afterwards = "; the same command goes on where it stopped"
     return folder, there
 

@@ -147,9 +147,12 @@ def test_what_a_cut_left_half_written_is_made_anew(lost: str, tones: list[str], 
     assert json.loads(Path("out/b.wav.json").read_text())["input"] == "b.wav"
 
 
-def test_a_run_that_was_cut_before_its_first_report_can_be_called_again(tones: list[str], analysed: Spy) -> None:
+def test_a_run_that_was_cut_before_its_first_report_can_be_called_again(
+    tones: list[str], analysed: Spy, capsys: pytest.CaptureFixture[str]
+) -> None:
     analysed(interrupted_after=0)
-    assert run("analyze", *tones, *ONLY, "--output", "out") == 130
+    assert run("analyze", *tones, *ONLY, "--output", "out", "--overwrite") == 130
+    assert capsys.readouterr().err == "\nforensix: interrupted\n", "that command would begin anew"
     Path("out/.a.wav.html.1.part").write_text("half")
     analysed()
     assert run("analyze", *tones, *ONLY, "--output", "out") == 0
