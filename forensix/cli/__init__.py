@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             words = (
                 "the disk is full: make room for temporary files (TMPDIR names their folder), or where the output goes"
             )
-            parser.exit(1, f"forensix: {words}\n")
+            parser.exit(1, f"forensix: {words}{getattr(options, 'afterwards', '')}\n")
         parser.exit(1, complaint(f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")))
     except _Ended as ended:
         name = signal.Signals(ended.number).name

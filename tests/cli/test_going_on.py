@@ -1,6 +1,7 @@
 """``forensix analyze --output`` called again: what is there whole is taken over, and nothing else is, nor replaced."""
 
 import csv
+import errno
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from forensix import batch
 from forensix.errors import UsageError
 from forensix.report import Report, ReportFolder
+from forensix.report.page import write_whole
 from tests.cli.test_files import ONLY, run, tone
 
 Spy = Callable[..., list[str]]
@@ -157,6 +159,23 @@ def test_a_run_that_was_cut_before_its_first_report_can_be_called_again(
     analysed()
     assert run("analyze", *tones, *ONLY, "--output", "out") == 0
     assert analysed() == tones
+
+
+def test_a_full_disk_ends_a_run_that_goes_on_once_there_is_room(
+    tones: list[str], analysed: Spy, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(path: Path, text: str) -> Path:
+        if path.name.startswith("b.wav"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_whole(path, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("forensix.report.folder.write_whole", full)
+        assert run("analyze", *tones, *ONLY, "--output", "out") == 1
+    assert capsys.readouterr().err.endswith("where the output goes; the same command goes on where it stopped\n")
+    analysed()
+    assert run("analyze", *tones, *ONLY, "--output", "out") == 0
+    assert analysed() == tones[1:]
 
 
 def test_notes_beside_the_reports_stay_and_one_page_of_all_is_refused(
