@@ -1,4 +1,5 @@
-"""Places: where forensix keeps what later runs need, what ``~`` stands for, and folders refused before the work."""
+"""Places: where forensix keeps what later runs need, what ``~`` stands for, folders refused before the work, and files
+that are written whole by one run at a time."""
 
 import os
 import sys
@@ -7,6 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forensix.errors import UsageError
+
+PART = ".part"
+"""Ends the name of a file that is being written."""
+_SPECIAL = ("/dev", "/proc")
+"""Where names such as ``/dev/stdout`` stand for what is open, a file among it."""
 
 
 def home() -> Path:
@@ -59,6 +65,34 @@ def check_folder(path: str | os.PathLike[str]) -> Path:
     if not os.access(there, os.W_OK | os.X_OK):
         raise UsageError(f"{there} may not be written by this user: name another folder")
     return folder
+
+
+def write_whole(path: Path, text: str) -> Path:
+    """Write a text file in one step, and return its path; a device or a pipe is written to and never replaced.
+
+    Raises
+    ------
+    UsageError
+        The path is a folder, or its folder is not there.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise UsageError(f"the folder of {path} is not there: make it, or name another")
+    if (path.exists() and not path.is_file()) or any(path.absolute().is_relative_to(place) for place in _SPECIAL):
+        path.write_text(text, encoding="utf-8")
+        return path
+    part = path.with_name(f".{path.name}.{os.getpid()}{PART}")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            # Else a power cut may leave the name with nothing in it.
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.cli.outputs import check_output, complaint
 from forensix.errors import InputError, UsageError
-from forensix.folders import check_folder, expanded
+from forensix.folders import check_folder, expanded, write_whole
 from forensix.tasks import command_line
 
 if TYPE_CHECKING:
@@ -180,7 +180,6 @@ def _table(path: Path, files: ExitStack, *, at_once: bool) -> Keep:
     Beside a folder that goes on, a part of the table would be in the way of the whole.
     """
     from forensix.importers.tables import quoting
-    from forensix.report.page import write_whole
 
     whole = io.StringIO(newline="")
     file = whole if at_once else files.enter_context(path.open("w", encoding="utf-8", newline=""))

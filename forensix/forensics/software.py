@@ -74,7 +74,7 @@ def identify(text: object) -> Program | None:
 def names_none(text: object) -> bool:
     """Tell whether a field for a program is empty, or holds what Adobe's library writes where it is told none.
 
-    >>> names_none("UnknownApplication"), names_none(" \0"), names_none("FrobPhoto")
+    >>> names_none("UnknownApplication"), names_none(" "), names_none("FrobPhoto")
     (True, True, False)
     """
     return re.sub(r"[\s\0]", "", str(text)).lower() in ("", "unknown", "unknownapplication")

@@ -17,11 +17,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 from forensix.errors import UsageError
-from forensix.folders import alone, check_folder
+from forensix.folders import PART, alone, check_folder, write_whole
 from forensix.forensics.findings import joined
 from forensix.report import kept
 from forensix.report.kept import Kept
-from forensix.report.page import PART, render_index, save_page, write_whole
+from forensix.report.page import render_index, save_page
 from forensix.report.sections import Section, sections
 
 if TYPE_CHECKING:

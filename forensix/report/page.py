@@ -9,7 +9,6 @@ security policy forbids all other.
 import base64
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -21,8 +20,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from forensix.errors import UsageError
-from forensix.folders import expanded
+from forensix.folders import expanded, write_whole
 from forensix.forensics.findings import joined
 from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ClaimView, cut
@@ -241,42 +239,8 @@ def styles() -> str:
     return environment().get_template("style.css").render()
 
 
-PART = ".part"
-"""Ends the name of a file that is being written."""
-_SPECIAL = ("/dev", "/proc")
-"""Where names such as ``/dev/stdout`` stand for what is open, a file among it."""
-
-
 def save_page(
     reports: "Iterable[Report]", path: str | Path, *, title: str | None = None, ended_early: bool = False
 ) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
     return write_whole(expanded(path), render_page(reports, title=title, ended_early=ended_early))
-
-
-def write_whole(path: Path, text: str) -> Path:
-    """Write a text file in one step, and return its path; a device or a pipe is written to and never replaced.
-
-    Raises
-    ------
-    UsageError
-        The path is a folder, or its folder is not there.
-    """
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file in it")
-    if not path.parent.is_dir():
-        raise UsageError(f"the folder of {path} is not there: make it, or name another")
-    if (path.exists() and not path.is_file()) or any(path.absolute().is_relative_to(place) for place in _SPECIAL):
-        path.write_text(text, encoding="utf-8")
-        return path
-    part = path.with_name(f".{path.name}.{os.getpid()}{PART}")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            # Else a power cut may leave the name with nothing in it.
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return path

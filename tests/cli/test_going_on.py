@@ -11,8 +11,8 @@ import pytest
 
 from forensix import batch
 from forensix.errors import UsageError
+from forensix.folders import write_whole
 from forensix.report import Report, ReportFolder
-from forensix.report.page import write_whole
 from tests.cli.test_files import ONLY, run, tone
 
 Spy = Callable[..., list[str]]

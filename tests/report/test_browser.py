@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from forensix.folders import write_whole
 from forensix.report import Report, save_page
 from forensix.report.comparison import render_comparison
-from forensix.report.page import render_fragment, styles, write_whole
+from forensix.report.page import render_fragment, styles
 from forensix.schema import VoiceResult
 from forensix.tasks.evidence import Curve, Outcome, Span, Timeline
 from forensix.tasks.voice_evidence import recording

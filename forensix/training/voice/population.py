@@ -33,11 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensix.errors import InputError, UsageError
+from forensix.folders import write_whole
 from forensix.importers.links import bring
 from forensix.manifest import Manifest
 from forensix.media import Limits, open_media
 from forensix.progress import Progress, display
-from forensix.report.page import write_whole
 from forensix.schema import Gender
 from forensix.training.voice.real_voices import (
     ANONYMOUS,
