@@ -39,7 +39,8 @@ def made_by(options: argparse.Namespace, choices: Mapping[str, Any]) -> dict[str
     }
     return {
         "version of forensix": __version__,
-        "code": digest([code_identity(task) for task in options.task or usable_names()]),
+        # Of all tasks, so that another choice of them is told as that alone.
+        "code (forensix's own, or that of packages it calls)": digest([code_identity(task) for task in usable_names()]),
         "choice of tasks": options.task,
         "--no-explain": not options.explain,
         "--no-transcribe": not options.transcribe,

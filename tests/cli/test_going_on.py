@@ -100,7 +100,7 @@ def test_reports_stay_with_their_inputs_whatever_comes_before_them(tones: list[s
     ("other", "said"),
     [
         (("--additional-info", "x"), "another --additional-info"),
-        (("--task", "voice_analysis"), "another code and choice of tasks"),
+        (("--task", "voice_analysis"), "another choice of tasks"),
         (("--component", "spoof=aasist"), "another choice of components"),
         ((), "another version of forensix"),
     ],
