@@ -2,11 +2,12 @@
 
 A font without widths of its own has those of the standard font that its name says (``standard_widths.csv``: thousandths
 of an em by code of WinAnsiEncoding); what has none there counts as half an em. Without a table of characters a byte
-counts as Latin-1.
+counts as Latin-1, and of a composite font the predefined CMap says which letters there are (`cmaps`).
 
 References
 ----------
-ISO 32000-2:2020, 9.6 (simple fonts; 9.6.2.2: the standard 14), 9.7 (composite fonts), 9.10 (extraction of text).
+ISO 32000-2:2020, 9.6 (simple fonts; 9.6.2.2: the standard 14), 9.7 (composite fonts; 9.7.4.3: vertical writing), 9.10
+(extraction of text).
 Widths: Adobe, "Font metrics for PDF Core 14 fonts".
 """
 
@@ -18,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pikepdf
+
+from forensix.metadata.pdf import cmaps
+from forensix.metadata.pdf.cmaps import CMap
 
 CODES = 5000
 TABLE_BYTES = 1 << 17
@@ -35,7 +39,7 @@ class Font:
     """Widths in em and characters by code; codes are one byte or two.
 
     ``number`` is the font's object (0 where it has none); a font that ``is_drawn`` has glyphs of content, with their
-    own colours.
+    own colours. Where letters run down the page ``down_em`` says how far each moves the next, from 0 to minus 1 or so.
     """
 
     n_bytes: int = 1
@@ -46,9 +50,18 @@ class Font:
     number: int = 0
     is_embedded: bool = False
     is_drawn: bool = False
+    cmap: CMap | None = None
+    down_em: float = 0.0
 
     def letters(self, raw: bytes) -> list[tuple[str, float, bool]]:
         """Return character, width in em and whether it is a space of one byte, of each code of a string."""
+        if self.cmap is not None:
+            found, at, rows = self.cmap.letters(raw), 0, list[tuple[str, float, bool]]()
+            for letter, number, size in found:
+                code, at = int.from_bytes(raw[at : at + size]), at + size
+                width = self.widths_em.get(number, self.default_em)
+                rows.append((self.characters.get(code, letter), width, size == 1 and code == 32))
+            return rows
         codes = raw if self.n_bytes == 1 else [int.from_bytes(raw[i : i + 2]) for i in range(0, len(raw) - 1, 2)]
         plain = self.n_bytes == 1
         return [
@@ -74,7 +87,18 @@ def read(font: pikepdf.Dictionary) -> Font:
         font.objgen[0],
         _is_embedded(font),
         font.get("/Subtype") == "/Type3",
+        cmaps.named(str(font.get("/Encoding", "")).lstrip("/")) if composite else None,
+        _down_em(font) if composite else 0.0,
     )
+
+
+def _down_em(font: Any) -> float:
+    """Return how far a letter of vertical writing moves the next one, in em; 0 where a font is written across."""
+    table = font.get("/Encoding")
+    down = int(table.get("/WMode", 0)) == 1 if isinstance(table, pikepdf.Stream) else str(table).endswith("V")
+    below = font.get("/DescendantFonts")
+    stated = below[0].get("/DW2") if isinstance(below, pikepdf.Array) and len(below) else None
+    return (float(stated[1]) / 1000 if isinstance(stated, pikepdf.Array) else -1.0) if down else 0.0
 
 
 def _is_embedded(font: Any) -> bool:

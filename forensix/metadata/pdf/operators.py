@@ -148,10 +148,10 @@ class Reader:
             elif operator in ("Tj", "TJ", "'", '"') and values:
                 if operator in ("'", '"'):
                     line = text_matrix = product((1, 0, 0, 1, 0, -leading), line)
-                width = self._text(values[-1], state, text_matrix)
+                shift = self._text(values[-1], state, text_matrix)
                 # Until the state is left, what is painted is cut to the shape of these words.
                 state["in words"] = state["in words"] or state["mode"] >= 4
-                text_matrix = product((1, 0, 0, 1, width, 0), text_matrix)
+                text_matrix = product((1, 0, 0, 1, *shift), text_matrix)
             elif operator == "Do" and values:
                 self._object(paint.entry(resources, "/XObject", values[0]), resources, state, depth)
 
@@ -242,18 +242,20 @@ class Reader:
         self.budget.fonts[item.objgen] = font
         return font
 
-    def _text(self, value: Any, state: dict[str, Any], text_matrix: Matrix) -> float:
-        """Add a string, or an array of strings and shifts; return how far it moves the next one."""
+    def _text(self, value: Any, state: dict[str, Any], text_matrix: Matrix) -> Point:
+        """Add a string, or an array of strings and shifts; return how far it moves the next one, across and up."""
         where, size, at = product(text_matrix, state["matrix"]), state["size"], 0.0
-        letters: list[tuple[str, float, float]] = []
+        down, letters = state["font"].down_em * size, list[tuple[str, float, float]]()
+        scale = 1.0 if down else state["scale"]
         for part in value if isinstance(value, pikepdf.Array) else [value]:
             if not isinstance(part, pikepdf.String):
-                at -= float(part) / 1000 * size * state["scale"]
+                at -= float(part) / 1000 * size * scale
                 continue
             for letter, width_em, is_space in state["font"].letters(bytes(part)):
-                width = width_em * size
-                letters.append((letter, *moved(where, at + width / 2, 0.3 * size)))
-                at += (width + state["spacing"] + (state["words"] if is_space else 0.0)) * state["scale"]
+                width = down or width_em * size
+                middle = (0.0, at + width / 2) if down else (at + width / 2, 0.3 * size)
+                letters.append((letter, *moved(where, *middle)))
+                at += (width + state["spacing"] + (state["words"] if is_space else 0.0)) * scale
         layer = self._layer()
         unseen = f"layer {layer}" if layer else {3: "without ink"}.get(state["mode"], "")
         if not unseen and state["mode"] == 0 and state["alpha"] <= paint.CLEAR:
@@ -262,14 +264,15 @@ class Reader:
         self.drawing.n_hidden_text += bool(letters) and bool(unseen)
         self.n_letters -= len(letters)
         self.n_texts -= bool(letters) and not unseen
-        box = placed(where, 0, 0, at, 0.7 * size)
+        # Letters that run down stand with their middle on the line.
+        box = placed(where, -size / 2, 0, size / 2, at) if down else placed(where, 0, 0, at, 0.7 * size)
         if letters and min(self.n_letters, self.n_texts) >= 0 and is_finite(box):
             filled = state["fill"] if state["mode"] == 0 and not state["font"].is_drawn else "pattern"
             mark = Mark("text", box, filled, letters=tuple(letters), font=state["font"], unseen=unseen)
             (self.drawing.unseen if unseen else self.drawing.marks).append(mark)
             if not unseen:
                 self.inked.add(mark)
-        return at
+        return (0.0, at) if down else (at, 0.0)
 
     def _object(self, item: Any, resources: Any, state: dict[str, Any], depth: int) -> None:
         if not isinstance(item, pikepdf.Stream):
