@@ -165,8 +165,8 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
     own = facts.fact("device.make") is not None and (
         holds_picture or (unknown and (_is_cameras(trailer) or _is_dji(facts, trailer)))
     )
-    record = value["kind"] in RECORDS
-    harmless = value["kind"] in HARMLESS_TRAILERS or own or record or (remains and unknown)
+    record, sealed = value["kind"] in RECORDS, value["kind"] == trailers.DIGEST
+    harmless = value["kind"] in HARMLESS_TRAILERS or own or record or sealed or (remains and unknown)
     yield finding(
         "benign" if harmless else "suspect",
         "Data stands after the end of the content",
@@ -177,6 +177,9 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
             if not harmless
             else " They end as such a record does: how a photograph was taken, captioned or developed is kept so."
             if record
+            else " Messengers append this to the pictures that they save, and the MD5 is right: the picture is as it "
+            "was then. The number is the same in all pictures that one person saved."
+            if sealed
             else " They are padding, or begin with zeros as the remains of a longer file do."
             if remains
             else " Cameras leave such data: it fills the last sectors of their card, begins with its own size, or, "

@@ -5,6 +5,7 @@ References
 The tables of trailers of ExifTool (Trailer.pm, PhotoMechanic.pm, FotoStation.pm, AFCP.pm, CanonVRD.pm), for their ends.
 """
 
+import hashlib
 import re
 import struct
 from typing import Any
@@ -22,6 +23,7 @@ KINDS = (
 RECORDS = (
     (re.compile(rb"\xff{4}\x1b\*9HWfu\x84\x93\xa2\xb1\Z"), "the record of a vivo phone's camera"),
     (re.compile(rb"jxrs.{3}\0\Z", re.DOTALL), "the record of an OPPO or OnePlus phone's camera"),
+    (re.compile(rb"ctrace\0\0\Z"), "the record of a Huawei phone's camera"),
     (re.compile(rb"\0\0QDIOBS\Z"), "the record of a Samsung phone's camera"),
     (re.compile(rb"\0{6}/NIKON APP\Z"), "the record of Nikon's app"),
     (re.compile(rb"cbipcbbl\Z"), "the captions of Photo Mechanic"),
@@ -32,6 +34,8 @@ RECORDS = (
 """What phones and programs append to photographs, by the last bytes of it."""
 
 CLIP = "a video (motion photo)"
+DIGEST = "a number and the MD5 of the picture before it"
+"""What a messenger appends to the pictures that it saves: 8 bytes of a number, the same in all of one person's."""
 UNKNOWN = "data of no known kind"
 HOLDS_JPEG = "data with a JPEG of {} x {} in it"
 FOUND = "JPEG after the end"
@@ -81,6 +85,8 @@ def read(data: bytes, parts: Parts) -> None:
     else:
         parts.nodes.append(Node("data after the end", start, len(rest), rest[:16].hex(" ")))
         what = kind(stripped) if kind(stripped) != UNKNOWN else _record(rest)
+        if len(rest) == 24 and hashlib.md5(data[:start], usedforsecurity=False).digest() == rest[8:]:
+            what = DIGEST
         # What begins with zeros is left of a longer file that lay there before, and shows what that one did.
         is_own = what in (UNKNOWN, KINDS[0][1]) and not rest.startswith(bytes(REMAINS))
         found = _picture(rest) if is_own else None

@@ -1,5 +1,6 @@
 """Claims on pictures, one test per rule, on files that the test writes."""
 
+import hashlib
 import re
 import struct
 import time
@@ -206,6 +207,7 @@ def test_what_fills_the_last_cluster_of_a_card_is_a_cameras(size: int, severity:
     [
         (b'vivo{"com.android.camera.hdr":1}\0\0\1\x99\xff\xff\xff\xff\x1b*9HWfu\x84\x93\xa2\xb1', "a vivo phone"),
         (b'\0One[{"length":4,"name":"watermark.device","offset":4}]jxrs\x3b\0\0\0', "an OPPO or OnePlus phone"),
+        (bytes(14) + b"\xd0\x06" + bytes(99) + b"\x20\x15\0\0ctrace\0\0", "a Huawei phone"),
         (b"\x1c\x02\xdd\0\4\0\0\0\1" * 6 + b"\0\0\0\x36cbipcbbl", "Photo Mechanic"),
         (b"\0\x1c\2\0\0\2\0\2" * 6 + b"\0\0\0\2\0\0\0\x3a\xa1\xb2\xc3\xd4", "FotoStation"),
         (b"AXS!\0\1\0\2\0\0\0\0IPTC" + bytes(range(90)) + b"AXS!\0\0\0\xfb\0\0\0\0", "AFCP"),
@@ -215,6 +217,15 @@ def test_what_phones_and_press_programs_append_is_known_by_its_end(tail: bytes, 
     claim = named(judge(make.jpeg(tail=tail), tmp_path), "Data stands after the end of the content")
     assert claim.severity == "benign" and whose in claim.claim.value[1]
     assert named(judge(make.jpeg(tail=tail + b"more"), tmp_path), claim.claim.claim).severity == "suspect"
+
+
+def test_the_digest_that_a_messenger_appends_says_that_nothing_changed_since(tmp_path: Path) -> None:
+    picture = make.jpeg()
+    tail = (189_083_387).to_bytes(8, "little") + hashlib.md5(picture, usedforsecurity=False).digest()
+    claim = named(judge(picture + tail, tmp_path), "Data stands after the end of the content")
+    assert claim.severity == "benign" and "the MD5 is right" in claim.claim.explanation
+    wrong = tail[:-1] + bytes([tail[-1] ^ 1])
+    assert named(judge(picture + wrong, tmp_path), claim.claim.claim).severity == "suspect"
 
 
 @pytest.mark.parametrize(
