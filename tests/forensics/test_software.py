@@ -165,6 +165,7 @@ def test_named_looks_into_lists() -> None:
         ("Microsoft Windows Live Photo Gallery14.0.8081.709", "Windows Photo Gallery"),
         ("Windows Photo Editor 10.0.10011.16384", "Microsoft Photos"),
         ("Microsoft Photo Editor", "Microsoft Photo Editor"),
+        ("Polarr Photo Editor", "Polarr"),
         ("Microsoft: Print To PDF", "Microsoft Office"),
         ("3-Heights(TM) PDF Optimization Shell 4.8.25.2 (http://www.pdf-tools.com)", "3-Heights"),
         ("VeryDOC DOC to Any Converter", "VeryDOC"),
