@@ -173,11 +173,17 @@ def _covered(marks: list[Mark], covered: _Covered, area: float) -> Iterator[dict
         if _n_alphanumeric(under) < LEAST_LETTERS:
             continue
         over = covered.words(mark, first=i)
-        # What is written again as it was, once or several times for a heavier print, is no change.
-        once, again = under.split(), over.split()
-        if not (again and once * (len(again) // len(once)) == again) and not covered.is_cut:
+        # What is written again as it was, in one piece or in several, and however often, is no change.
+        if _once(under) != _once(over) and not covered.is_cut:
             kind = "ground" if _is_ground(mark, marks[:i]) else _kind(mark)
             yield _cover(mark, kind, under, over)
+
+
+def _once(text: str) -> str:
+    """Return words without spaces, once where they are written several times over, as for a heavier print."""
+    parts = text.split()
+    length = next((n for n in range(1, len(parts)) if parts == parts[:n] * (len(parts) // n)), len(parts))
+    return "".join(parts[:length])
 
 
 def _is_ground(mark: Mark, before: list[Mark]) -> bool:

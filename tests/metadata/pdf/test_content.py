@@ -107,6 +107,22 @@ def test_words_that_are_printed_again_for_a_heavier_print_are_no_others(
     assert len(covered(drawn(tmp_path, box(128, 44, white=False), write))) == n_covers
 
 
+def test_a_stamp_that_is_drawn_again_with_its_ground_is_no_change(tmp_path: Path) -> None:
+    """Of words that were drawn twice below and once on top, or letter by letter on top, each is still read."""
+    start = 100 + stringWidth("Total ", "Helvetica", 12)
+
+    def letter_by_letter(canvas: Canvas) -> None:
+        at = start
+        for letter in "100.00":
+            canvas.drawString(at, 700, letter)
+            at += stringWidth(letter, "Helvetica", 12)
+
+    twice = words("Total 100.00 EUR")
+    assert covered(drawn(tmp_path, twice, box(95, 120, white=False), twice)) == []
+    assert covered(drawn(tmp_path, box(128, 38, white=False), letter_by_letter)) == []
+    assert len(covered(drawn(tmp_path, twice, box(95, 120), words("Total 10.00 EUR")))) == 1
+
+
 def tinted(grey: float, *, x: float, width: float) -> Draw:
     def step(canvas: Canvas) -> None:
         canvas.saveState()
