@@ -14,6 +14,7 @@ import pikepdf
 from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import layers, pictures
+from forensix.metadata.pdf.operators import CONTENT_BYTES
 
 OBJECTS = 50_000
 MAX_LISTED = 60
@@ -28,6 +29,11 @@ HARMLESS = re.compile(
 
 LONGER = re.compile(r"wrong size; expected = (\d+); actual = (\d+)")
 """A cross-reference stream with more rows than it lists, as early LuaTeX writes; nobody reads those."""
+
+CUT = re.compile(r"content stream objects stream \d+ \d+ \(content, offset (\d+)\)")
+"""Where a drawing cannot be parsed. At the end of what is read of one, nothing is wrong with the document."""
+TOKEN_BYTES = 1 << 16
+"""How long before that end a string may begin."""
 
 WARNINGS = 12
 
@@ -50,6 +56,7 @@ def warnings(pdf: pikepdf.Pdf, path: str) -> list[Problem]:
     found = [
         Problem(f"the parser had to repair it: {sentence}", "document", grave=not _is_harmless(sentence))
         for sentence in (_sentence(w, path) for w in pdf.get_warnings()[:OBJECTS])
+        if not ((cut := CUT.search(sentence)) and int(cut[1]) >= CONTENT_BYTES - TOKEN_BYTES)
     ]
     return sorted(found, key=lambda problem: not problem.grave)[:WARNINGS]
 

@@ -139,7 +139,9 @@ def test_a_box_after_much_else_is_seen(tmp_path: Path, content: bytes, n_unread:
 
 
 @pytest.mark.parametrize(
-    "content", [b"10 10 9 9 re f " * 3100, b" " * (1 << 20), b"q Q " * 30_100], ids=["boxes", "bytes", "operators"]
+    "content",
+    [b"10 10 9 9 re f " * 3100, b" " * (1 << 20), b"q Q " * 30_100, b"q " * 5 + b"[" + b"(abc) " * 200_000 + b"] TJ "],
+    ids=["boxes", "bytes", "operators", "bytes that end in a string"],
 )
 def test_a_page_that_draws_more_than_is_looked_at_says_so(tmp_path: Path, content: bytes) -> None:
     facts = pdf.read(str(changed(page(tmp_path), content + COVER)))
