@@ -17,6 +17,9 @@ DATED = PROOF | {"document information", "metadata"}
 """The same, with the date of that save, which both hold."""
 
 
+MAKER, MAKER_S = "Acrobat PDFMaker", 120.0
+"""What has a document printed, and saves it again with its bookmarks and tags, and in what time."""
+
 ADDITIONS = ("fill_forms", "annotate")
 """What a certification may allow to be added."""
 
@@ -146,7 +149,8 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
         pdf_dates.parse(facts.get("pdf.info.ModDate")),
         pdf_dates.parse(facts.get("pdf.info.CreationDate")),
     )
-    later = modified is not None and created is not None and (modified - created).total_seconds() > pdf_dates.SAME_S
+    gap_s = (modified - created).total_seconds() if modified is not None and created is not None else 0.0
+    later = gap_s > pdf_dates.SAME_S
     if not later and facts.get("xmp.derived_from") is None:
         yield finding(
             "benign",
@@ -160,9 +164,10 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
         )
         return
     # One cause is told once: the editor that is named saved the document, and is told by itself.
-    editors = [
-        program.name for program in video_tags.programs(video_tags.made_with(facts)) if program.category == "editor"
-    ]
+    programs = video_tags.programs(video_tags.made_with(facts))
+    editors = [program.name for program in programs if program.category == "editor"]
+    if later and gap_s <= MAKER_S and any(program.name == MAKER for program in programs):
+        editors.append(MAKER)
     yield finding(
         "benign" if editors else "suspect",
         "The document was saved again after it was made",
