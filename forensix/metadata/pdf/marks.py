@@ -1,6 +1,7 @@
 """What was read of a page's drawing, and what may still be read of its document."""
 
 import math
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -21,6 +22,24 @@ LEAST_SLANT = 0.2
 LEAST_LETTERS = 2
 """Letters or digits that something has to cover."""
 CELL_PT, FAR_PT = 32.0, 1e6
+
+
+LEFTWARD = ("R", "AL")
+"""Classes of the letters of Hebrew, Arabic and others that run to the left."""
+
+
+def as_read(text: str) -> str:
+    """Return letters that stand from left to right in the order of reading, where some of them run to the left.
+
+    >>> as_read("120 \u05dd\u05d5\u05dc\u05e9") == "\u05e9\u05dc\u05d5\u05dd 120", as_read("total 120")
+    (True, 'total 120')
+    """
+    if not any(unicodedata.bidirectional(letter[:1]) in LEFTWARD for letter in text):
+        return text
+    runs = [
+        (across, "".join(run)) for across, run in groupby(text, lambda c: c in ".,:/-" or (c.isascii() and c.isalnum()))
+    ]
+    return "".join(run if across else run[::-1] for across, run in runs[::-1])
 
 
 class TooLong(Exception):
@@ -48,8 +67,9 @@ class Mark:
 
     @property
     def text(self) -> str:
-        """Return the letters, as they are read."""
-        return "".join(letter for letter, _, _ in self.letters)
+        """Return the letters, as they are read; those that run left are drawn from either end."""
+        text = "".join(letter for letter, _, _ in self.letters)
+        return as_read(text) if len(self.letters) > 1 and self.letters[0][1] < self.letters[-1][1] else text
 
     @property
     def is_slanted(self) -> bool:

@@ -57,3 +57,27 @@ def test_letters_of_one_byte_and_of_two_have_the_widths_of_their_own(encoding: s
     (place,) = covered(tmp_path / "a.pdf", encoding, shown, (begins - (10 if half else 20), 495, 60, 20))
     assert place["under"] == "34円"
     assert covered(tmp_path / "a.pdf", encoding, shown, (begins + 11, 495, 60, 20)) == []
+
+
+@pytest.mark.parametrize(("shown", "is_told"), [("120 לארשי ןהכ", False), ("920 יול השמ", True)])
+def test_a_field_in_hebrew_shows_the_words_that_it_stores(shown: str, is_told: bool, tmp_path: Path) -> None:
+    """Programs draw such letters from the left end of the line, the last one first."""
+    codes = {letter: number for number, letter in enumerate(sorted(set(shown)), 1)}
+    with pikepdf.new() as document:
+        page = document.add_blank_page(page_size=(300, 600))
+        inner = Dictionary(Type=Name.Font, Subtype=Name.CIDFontType2, DW=500)
+        font = Dictionary(Type=Name.Font, Subtype=Name.Type0, Encoding=Name("/Identity-H"))
+        font.DescendantFonts = Array([inner])
+        rows = " ".join(f"<{code:04x}> <{letter.encode('utf-16-be').hex()}>" for letter, code in codes.items())
+        font.ToUnicode = Stream(document, f"{len(codes)} beginbfchar {rows} endbfchar".encode())
+        text = "".join(f"{codes[letter]:04x}" for letter in shown)
+        look = Stream(document, f"BT /F 10 Tf 2 4 Td <{text}> Tj ET".encode())
+        look.update({"/Subtype": Name.Form, "/BBox": Array([0, 0, 100, 16])})
+        look.Resources = Dictionary(Font=Dictionary(F=document.make_indirect(font)))
+        field = Dictionary(Type=Name.Annot, Subtype=Name.Widget, FT=Name.Tx, T="name", V="כהן ישראל 120")
+        field.update({"/Rect": Array([50, 500, 150, 516]), "/AP": Dictionary(N=look)})
+        page.obj.Annots = Array([document.make_indirect(field)])
+        document.Root.AcroForm = Dictionary(Fields=page.obj.Annots)
+        document.save(tmp_path / "a.pdf")
+    told = [fact.value["shown"] for fact in pdf.read(str(tmp_path / "a.pdf")).all("pdf.field")]
+    assert told == (["משה לוי 920"] if is_told else [])
