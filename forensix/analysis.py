@@ -17,7 +17,6 @@ from forensix.errors import (
     BrokenMedia,
     ForensixError,
     InputError,
-    InputNotFound,
     ModelNotFound,
     UsageError,
     is_disk_full,
@@ -182,7 +181,7 @@ def examine(
         versions=versions(),
         models=_models(outcomes.values(), options.components.values(), media.kind),
         timings_s=timings_s,
-        warnings=(*_of_no_file(media, chosen), *media.warnings, *_of_another_state(media)),
+        warnings=(*_of_no_file(media, chosen), *media.warnings),
         additional_info=options.additional_info,
         started=started,
         objects=tuple(objects),
@@ -232,10 +231,10 @@ def _run(
     except (Exception, SystemExit) as error:  # which a component has no business to end the program with
         if raised or is_disk_full(error):
             raise
-        if media.path.exists():
-            outcome = BrokeDown.of(media.name, error, blamed(error, task, options))
-        else:
-            outcome = InputNotFound(f"{media.name} was moved or deleted while it was analysed, or its disk taken away")
+        outcome = BrokeDown.of(media.name, error, blamed(error, task, options))
+    if not isinstance(outcome, UsageError):
+        # What was read of several states is of none, however sound it looks.
+        outcome = media.change(reread=not isinstance(outcome, Outcome)) or outcome
     return outcome, time.perf_counter() - begun
 
 
@@ -252,14 +251,6 @@ def _of_no_file(media: Media, chosen: Collection[str]) -> Iterator[str]:
     else:
         left_out = [task.name for task in descriptions() if task.examines_broken and media.kind in task.accepts]
         yield f"the input is {media.written}, not a file: {' and '.join(left_out)} was left out"
-
-
-def _of_another_state(media: Media) -> Iterator[str]:
-    if media.has_changed():
-        yield (
-            "the file was changed while it was analysed: the SHA-256 is that of its first state, and results may rest"
-            " on another; analyse a copy that nothing writes to"
-        )
 
 
 def check_options(tasks: Collection[str] | None, options: Mapping[str, Any]) -> None:

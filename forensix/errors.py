@@ -5,6 +5,7 @@
     │   └── MissingExtra      an optional package is needed; the message names the command that installs it
     ├── InputError            this input cannot be analysed; others can
     │   ├── InputNotFound     no such file, or it cannot be read
+    │   ├── InputChanged      it was written to, moved or deleted while it was read
     │   ├── UnsupportedMedia  not one of the formats that forensix reads
     │   ├── BrokenMedia       recognised, but cannot be decoded
     │   │   └── ReadingStopped    by time, memory or the system: on another machine it may be decoded
@@ -67,6 +68,12 @@ class InputNotFound(InputError):
     """The path does not exist or cannot be read."""
 
     code = "not_found"
+
+
+class InputChanged(InputError):
+    """The file was written to, replaced, moved or deleted while it was read: what was read is of no one state."""
+
+    code = "changed"
 
 
 class UnsupportedMedia(InputError):

@@ -96,6 +96,8 @@ def score_file(job: Job, item: Item) -> list[Row]:
                 components[item.pairs[i][0]] for i in places
             ]), strict=True):  # fmt: skip
                 rows[place] = row
+        if change := media.change():
+            return [_failed(change) for _ in item.pairs]
     return [rows[place] for place in range(len(item.pairs))]
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from forensix.errors import BrokenMedia, UnsupportedMedia
+from forensix.errors import BrokenMedia, InputChanged, InputNotFound, UnsupportedMedia
 from forensix.media import sniff
 from forensix.media.sandbox import call, stream
 from forensix.media.values import DrawnPage, Frame, Limits, MediaInfo, PageJob
@@ -194,12 +194,31 @@ class Media:
         samples: np.ndarray = self.memo("media.samples", self._decode_samples)
         return samples
 
-    def has_changed(self) -> bool:
-        """Tell whether the file was written to, replaced or removed since it was opened and its SHA-256 taken."""
+    def change(self, *, reread: bool = False) -> InputChanged | None:
+        """Return what to raise where the file no longer holds the bytes that its SHA-256 is of, or cannot be read.
+
+        One whose status is what it was is taken as unchanged, unless ``reread``: a disk or network that fails shows
+        when the bytes are asked for.
+        """
+        if self._state is None:
+            return None
         try:
-            return self._state is not None and state_of(self.path.stat()) != self._state
-        except OSError:
-            return True
+            status = self.path.stat()
+            if not reread and state_of(status) == self._state:
+                return None
+            with sniff.open_regular(self.path, self.name) as file:
+                if status.st_size == self.size_bytes and sniff.sha256_of(file) == self.sha256:
+                    return None
+        except (OSError, InputNotFound) as error:
+            if self.path.exists():
+                return InputChanged(f"{self._short_name} could no longer be read while it was analysed: {error}")
+            return InputChanged(
+                f"{self._short_name} was moved or deleted while it was analysed, or its disk taken away"
+            )
+        return InputChanged(
+            f"{self._short_name} was changed while it was analysed, so nothing is said of it: analyse it again once it"
+            " is whole, or a copy that nothing writes to"
+        )
 
     def memo(self, key: str, make: Callable[[], T]) -> T:
         """Return ``make()``, called once per ``key`` until the medium is closed; errors are not kept.
@@ -302,8 +321,9 @@ class Media:
 
 
 def state_of(status: os.stat_result) -> tuple[int, ...]:
-    """Return what of a file's status differs once it was written to or replaced."""
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    """Return what of a file's status differs once it was written to or replaced, and where only its name was."""
+    # Its time of content can be set back, as by what copies it; its time of status cannot.
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def described(path: Path, slug: str, mime: str, name: str) -> dict[str, str]:

@@ -5,12 +5,10 @@ does one that holds nothing known but is named as media are: the name is a claim
 """
 
 import contextlib
-import hashlib
 import os
 import tempfile
 from collections.abc import Collection
 from dataclasses import asdict, replace
-from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +45,8 @@ def open_media(
     UnsupportedMedia
         Not one of the formats that forensix reads: text and playlists among others, and unknown bytes whose name does
         not end as those formats' names do; or an array of another type or shape.
+    InputChanged
+        It was written to while it was opened.
     BrokenMedia
         Empty.
     LimitExceeded
@@ -94,7 +94,7 @@ def open_media(
             size_bytes = status.st_size
             _check_bytes(size_bytes, shown_name, limits)
             try:
-                head, sha256 = sniff.read_head(file), _sha256(file)
+                head, sha256 = sniff.read_head(file), sniff.sha256_of(file)
             except OSError as error:
                 # A disk or a network that fails is this file's fault alone: others are analysed.
                 raise InputNotFound(f"{sniff.shorten(shown_name)} cannot be read: {error.strerror or error}") from None
@@ -105,7 +105,7 @@ def open_media(
         kind = _kind(slug, info, broken)
         if kind == "audio":
             mime = mime.replace("video/", "audio/")
-        return Media(
+        media = Media(
             source=shown_source,
             path=path.absolute(),
             name=name,
@@ -122,6 +122,10 @@ def open_media(
             state=state_of(status),
             resources=resources.pop_all(),
         )
+    if change := media.change(reread=broken is not None):
+        media.close()
+        raise change
+    return media
 
 
 def _probe(path: Path, slug: str, mime: str, name: str, limits: Limits) -> tuple[MediaInfo, str | None]:
@@ -168,8 +172,3 @@ def _check_bytes(size_bytes: int, name: str, limits: Limits) -> None:
 
 def _private_folder(resources: contextlib.ExitStack) -> Path:
     return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="forensix-", ignore_cleanup_errors=True)))
-
-
-def _sha256(file: BufferedReader) -> str:
-    file.seek(0)
-    return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,6 +7,7 @@ another format, a name such as ``talk.mp3`` is a claim that the content fails, a
 taken as a broken one of the format it is named after.
 """
 
+import hashlib
 import os
 import re
 import stat
@@ -146,6 +147,12 @@ class FileFormat:
     mime: str
     kinds: frozenset[str]
     broken: str | None = None
+
+
+def sha256_of(file: BufferedReader) -> str:
+    """Return the SHA-256 of a whole file, in hexadecimal digits."""
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_head(file: BufferedReader) -> bytes:

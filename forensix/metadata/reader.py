@@ -29,7 +29,7 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
 
     ``then`` are modules that the next child will want, see `forensix.media.sandbox.call`.
     Never raises for what the bytes hold: a child that dies, or runs out of time or memory, is a problem of the file,
-    beside the facts that it had sent by then.
+    beside the facts that it had sent by then. `InputChanged` says that they are no longer there to be read.
     """
     facts = Facts(media.kind, media.format)
     try:
@@ -46,8 +46,9 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
         ):
             facts = from_values(values)
     except BrokenMedia as error:
-        # Nor is it a fault of the content that the file was taken away, as with the disk that it lay on.
-        unread = isinstance(error, ReadingStopped) or media.has_changed()
+        unread = isinstance(error, ReadingStopped)
+        if not unread and (change := media.change(reread=True)):
+            raise change from None
         problem = Problem(
             f"The reader of this format could not finish: {error}", WHOLE, 0, grave=not unread, unread=unread
         )

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pikepdf
 import pytest
-from PIL import Image
 from scipy.io import wavfile
 
 import forensix
@@ -69,27 +68,6 @@ def test_a_reader_that_ran_out_of_memory_is_no_fault_of_the_file_either(
     report = forensix.analyze(tmp_path / "a.wav", tasks=["forensic_analysis"])
     assert report.verdicts == {"forensic_analysis": "inconclusive"}
     assert "The file is malformed" not in report.claims()["claim"].tolist()
-
-
-@pytest.mark.parametrize("stage", ["reading facts", "following rules"])
-@pytest.mark.parametrize("name", ["a.jpg", "a.wav", "a.pdf"])
-def test_a_file_that_is_taken_away_is_neither_blamed_nor_is_the_program(name: str, stage: str, tmp_path: Path) -> None:
-    """As by the disk that it lies on, or by what tidies a folder."""
-    path = tmp_path / name
-    Image.new("RGB", (64, 64)).save(tmp_path / "a.jpg")
-    wavfile.write(tmp_path / "a.wav", 8000, np.zeros(8000, np.int16))
-    with pikepdf.new() as pdf:
-        pdf.add_blank_page()
-        pdf.save(tmp_path / "a.pdf")
-
-    def progress(_task: str, told: str, _done: float) -> None:
-        if told == stage:
-            path.unlink()
-
-    report = forensix.analyze(path, tasks=["forensic_analysis"], progress=progress)
-    assert not path.exists() and any("changed while it was analysed" in warning for warning in report.warnings)
-    assert "The file is malformed" not in report.claims()["claim"].tolist()
-    assert report.tracebacks == {} and "error of the program" not in str(report.errors)
 
 
 def test_a_locked_document_stays_undecided(tmp_path: Path) -> None:
