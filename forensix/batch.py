@@ -121,8 +121,7 @@ def _reports(
         name = names.pop(done.index)
         report = done.value
         if done.lost:
-            sentence = f"{name} ended {done.lost} worker processes, one after the other, and was given up"
-            report = _failed(name, sentence, "crashed", options)
+            report = _failed(name, f"{name} {done.end}", "crashed", options)
         if elsewhere:
             progress(name, "done", (done.index + 1) / total if total else 1.0)
         yield report

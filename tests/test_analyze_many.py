@@ -43,7 +43,9 @@ def test_a_file_that_ends_its_workers_has_a_report_that_says_so_and_the_others_a
         )
     )
     assert [report.input for report in reports] == [os.fspath(path) for path in sources]
-    assert "ended 2 worker processes" in reports[3].error and reports[3].codes == {"input": "crashed"}
+    assert "2 worker processes that were at it were killed" in reports[3].error and reports[3].codes == {
+        "input": "crashed"
+    }
     assert "absent.png" in reports[7].error
     assert [report.name for report in reports] == [path.name for path in sources]
     here = list(forensix.analyze_many([*paths[:3], *paths[4:]], [TASK], explain=False, executor="here",

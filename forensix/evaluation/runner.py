@@ -241,7 +241,7 @@ def _score(
     try:
         for done in finished:
             file, of, missing = expected.pop(done.index)
-            rows = done.value if not done.lost else [_lost(done.lost)] * len(missing)
+            rows = done.value if not done.lost else [_lost(f"it {done.end}")] * len(missing)
             for pair, row in zip(missing, rows, strict=True):
                 gathered.set(gathered.place(file, pair), row)
                 stores.keep(of[pair], row)
@@ -251,8 +251,7 @@ def _score(
         stores.flush()
 
 
-def _lost(workers: int) -> Row:
-    sentence = f"it ended {workers} worker processes, one after the other, and was given up"
+def _lost(sentence: str) -> Row:
     return {"score": None, "class_name": None, "error": sentence, "code": "crashed", "seconds": 0.0, "frames": []}
 
 

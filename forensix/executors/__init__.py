@@ -5,8 +5,8 @@
 
 ``function(common, item)`` is called once an item wherever it runs. Results come as they are ready, or in order; no
 more is taken from ``items`` than what the workers can hold, so an endless input is fine. A worker that dies is replaced
-and what it held is run again; an item that kills its worker twice comes back as `Done` with ``lost`` instead of a
-value. An exception that the function raises ends the run.
+and what it held is run again, what it was at with nothing beside it; an item that kills its worker twice comes back as
+`Done` with ``lost`` instead of a value. An exception that the function raises ends the run.
 
 What ``executor`` may be:
 

@@ -14,6 +14,18 @@ class Done:
     value: Any = None
     lost: int = 0
     """How many workers died with it before it was given up; 0 where there is a value."""
+    killed: bool = False
+    """Whether the system, or somebody, killed the last of them."""
+
+    @property
+    def end(self) -> str:
+        """What became of an item that was given up, in words that follow its name."""
+        if self.killed:
+            return (
+                f"was given up: {self.lost} worker processes that were at it were killed, the last with none beside it,"
+                " as the system does where memory runs out"
+            )
+        return f"ended {self.lost} worker processes, one after the other, and was given up"
 
 
 class Gate:

@@ -5,7 +5,8 @@ may. Each works in a folder of its own, so give what is to be run absolute paths
 folder goes when the worker is gone, also one that is ended amid an item: copies of evidence do not stay behind.
 
 Each holds the function and what it loads for as long as the run lasts, and has one item at work and one waiting. They
-answer item by item, so when one dies it is known which item it was at.
+answer item by item, so when one dies it is known which item it was at. That one is tried again once nothing else is at
+work: where memory runs out, the system ends whichever process it likes.
 """
 
 import contextlib
@@ -30,6 +31,7 @@ MOST_DEATHS = 2
 
 _AT_ONCE = 2
 _DEATHS_IN_A_ROW = 20
+_KILLED = f"by signal {int(signal.SIGKILL)}"
 HINT = "name components by entry point, or pass executor='here'"
 
 
@@ -38,12 +40,19 @@ def run_in_processes(function: Callable[[Any, Any], Any], common: Any, gate: Gat
     work = packed((function, common))
     message = pickle.dumps((caller_modules.needed(work), work))
     again: deque[tuple[int, Any]] = deque()
+    alone: deque[tuple[int, Any]] = deque()
     deaths: dict[int, int] = {}
     in_a_row = 0
     workers: list[_Worker] = []
     try:
         while True:
             _feed(workers, again, gate, message, n)
+            if alone and not any(worker.held for worker in workers):
+                # What the others hold goes as well: memory that they took may have been the cause.
+                while workers:
+                    workers.pop().kill()
+                workers.append(_Worker(message, machine.cores()))
+                workers[0].give(*alone.popleft())
             busy = {worker.wire: worker for worker in workers if worker.held}
             if not busy:
                 return
@@ -67,9 +76,9 @@ def run_in_processes(function: Callable[[Any, Any], Any], common: Any, gate: Gat
                     index = blamed[0]
                     deaths[index] = deaths.get(index, 0) + 1
                     if deaths[index] < MOST_DEATHS:
-                        again.append(blamed)
+                        alone.append(blamed)
                     else:
-                        yield Done(index, lost=deaths.pop(index))
+                        yield Done(index, lost=deaths.pop(index), killed=status == _KILLED)
                     continue
                 if kind == "ready":
                     worker.ready = True

@@ -71,7 +71,7 @@ def test_a_file_that_ends_its_workers_is_a_failure_and_the_others_are_not(tmp_pa
     listed = pictures(tmp_path, 6, first={2: DEADLY})
     evaluation = evaluate(listed, TASK, component=Deadly(), cache=False, executor=2)
     assert evaluation.failures["path"].tolist() == ["002.png"]
-    assert "ended 2 worker processes" in evaluation.failures["error"].iloc[0]
+    assert "2 worker processes that were at it were killed" in evaluation.failures["error"].iloc[0]
     assert evaluation.scores["score"].notna().sum() == 5
 
 

@@ -88,3 +88,12 @@ def noted(folder: str, item: int) -> int:
     time.sleep(0.2)
     (Path(folder) / str(item)).touch()
     return item
+
+
+def crowded(folder: str, item: Any) -> Any:
+    """Be killed, where the item says after how many others it has room, while fewer of these are done."""
+    if isinstance(item, int):
+        return noted(folder, item)
+    if len(list(Path(folder).iterdir())) < int(item):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item

@@ -60,6 +60,21 @@ def test_an_item_that_kills_two_workers_is_given_up_and_the_others_are_not(tmp_p
     assert [results[i].value for i in (0, 2, 3, 5)] == [0, 1, 2, 3]
 
 
+def test_an_item_whose_worker_was_killed_for_what_others_held_is_tried_again_with_nothing_beside_it(
+    tmp_path: Path,
+) -> None:
+    items = ["6", 1, 2, "6", 3, 4, 5, 6]
+    assert values(run(acts.crowded, str(tmp_path), items, executor=2)) == items
+
+
+def test_an_item_whose_workers_were_killed_is_said_to_have_met_the_end_of_memory_and_others_are_not(
+    tmp_path: Path,
+) -> None:
+    (killed, *_) = run(acts.act, str(tmp_path), ["die:1"], executor=1)
+    assert killed.killed and "as the system does where memory runs out" in killed.end
+    assert "memory" not in Done(0, lost=2).end
+
+
 def test_workers_killed_from_outside_are_replaced() -> None:
     actual, pids = [], set()
     for done in run(acts.add, 0, range(400), executor=2):

@@ -11,6 +11,7 @@ import logging
 import os
 import selectors
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -247,14 +248,18 @@ class _Child:
         return dict(json.loads(data[LENGTH.size :]))
 
     def _death(self) -> _Ended:
+        killed = False
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_EXIT_S)
+            killed = self._process.wait(_EXIT_S) == -signal.SIGKILL
         self.kill()
         end = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, end - _STDERR_BYTES))
         last_words = self._stderr.read().decode(errors="replace")
         _LOG.warning("the analysing process ended with status %s", self._process.returncode)
         _LOG.debug("its last words: %s", last_words.strip())
+        if killed:
+            why = "the system ended the analysis, as it does where memory runs out"
+            return _Ended(f"{why}; it was tried in a fresh process: the operator can give it more memory", "crashed")
         return _Ended("the analysis crashed on this input; it was tried in a fresh process", "crashed")
 
 

@@ -190,6 +190,18 @@ def test_a_fresh_child_that_crashes_fails_its_job(tmp_path: Path, shut: Gate) ->
     os.kill(child(analyst), signal.SIGSEGV)
     thread.join(60)
     assert isinstance(actual[0], Answer) and actual[0].code == "crashed"
+    assert "crashed on this input" in str(actual[0].error)
+    analyst.close()
+
+
+def test_a_fresh_child_that_the_system_killed_does_not_blame_the_input(tmp_path: Path, shut: Gate) -> None:
+    analyst = Analyst(tmp_path, time_s=60, memory_bytes=4 * GB)
+    thread, actual = in_thread(analyst, ask(shut.url))
+    shut.wait()
+    os.kill(child(analyst), signal.SIGKILL)
+    thread.join(60)
+    assert isinstance(actual[0], Answer) and actual[0].code == "crashed"
+    assert "memory runs out" in str(actual[0].error) and "crashed" not in str(actual[0].error)
     analyst.close()
 
 
