@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from forensix.errors import UsageError
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -57,8 +59,17 @@ def import_path() -> list[str]:
 
 
 def current_folders() -> set[str]:
-    """Return the folders that modules are taken from only because somebody works there, resolved."""
-    return {os.path.realpath(entry) for entry in ("", *sys.path) if not os.path.isabs(entry)} - {_OWN}
+    """Return the folders that modules are taken from only because somebody works there, resolved.
+
+    Raises
+    ------
+    UsageError
+        The working folder was deleted.
+    """
+    try:
+        return {os.path.realpath(entry) for entry in ("", *sys.path) if not os.path.isabs(entry)} - {_OWN}
+    except FileNotFoundError:
+        raise UsageError("the folder that you work in was deleted: change to another") from None
 
 
 def entry_points(group: str) -> "dict[str, EntryPoint]":

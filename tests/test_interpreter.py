@@ -12,8 +12,9 @@ import nbformat
 import papermill
 import pytest
 
-from forensix import demo, interpreter, small
+from forensix import analyze, demo, interpreter, small
 from forensix.cli import build_parser
+from forensix.errors import UsageError
 from tests.executors.clusters import Cluster
 from tests.service.running import environment, serving
 
@@ -235,3 +236,14 @@ def test_the_path_of_children_holds_no_current_folder(tmp_path: Path, monkeypatc
     assert built["FORENSIX_WHISPER"] == "small", "a model of the hub, not a folder that is not there"
     (tmp_path / "small").mkdir()
     assert interpreter.environment()["FORENSIX_WHISPER"] == str(tmp_path / "small")
+
+
+def test_a_working_folder_that_was_deleted_is_told_by_the_library_as_by_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = small.folder("images") / "photographed-0.jpg"
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UsageError, match="the folder that you work in was deleted"):
+        analyze(picture, tasks=["forensic_analysis"])
