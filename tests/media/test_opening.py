@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from forensix import analyze
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia, UsageError
 from forensix.media import Limits, open_media
 from tests.making import VIDEO_CODECS, picture, tone, write_audio, write_image, write_pdf, write_video
@@ -194,30 +193,9 @@ def test_duration_is_enforced_while_decoding_when_the_header_lies(tmp_path: Path
             list(media.frames())
 
 
-@pytest.mark.parametrize("change", ["written to", "replaced", "removed", None])
-def test_a_file_that_changes_while_it_is_analysed_is_told_of(tmp_path: Path, change: str | None) -> None:
-    path = write_image(tmp_path / "a.png")
-
-    def tell(task: str, said: str, done: float) -> None:
-        if change == "written to":
-            with path.open("ab") as file:
-                file.write(b"more")
-        elif change == "replaced":
-            write_image(tmp_path / "b.png").replace(path)
-        elif change == "removed":
-            path.unlink(missing_ok=True)
-
-    with open_media(path) as media:
-        tell("", "", 0)
-        assert media.has_changed() is (change is not None)
-    if change != "removed":
-        report = analyze(write_image(path), ["ai_generated_image_detection"], progress=tell)
-        assert any("SHA-256 is that of its first state" in words for words in report.warnings) is (change is not None)
-
-
 def test_bytes_and_arrays_do_not_change() -> None:
     with open_media(np.zeros((8, 8, 3), np.uint8)) as media:
-        assert not media.has_changed()
+        assert media.change(reread=True) is None
 
 
 def test_no_sound_is_said(tmp_path: Path) -> None:
