@@ -27,11 +27,12 @@ MOST_PAGES = 8
 """Pages, or runs of them, that a claim names."""
 
 _MARKS = re.compile(
-    r"\{\{.*?\}\}|\[\[.*?\]\]|<<.*?>>|Powered by TCPDF \(www\.tcpdf\.org\)|"
+    r"\{\{.*?\}\}|\[\[.*?\]\]|<<.*?>>|Powered by TCPDF \(www\.tcpdf\.org\)|X-Ref Target - \w+ \d+-\d+|"
     r"VerDate [\w<>]{3,12}(?: \d\d? \d{4})?\s*\d\d:\d\d \w{3} \d\d, \d{4}\s*Jkt \d+\s*PO \d+\s*Frm \d+\s*"
     r"Fmt \d+\s*Sfmt \d+\s*[\w:\\]+\.[A-Z\d]{2,3}\s*\w+(?:\s*[\w.]+</[A-Z]+>)*(?:\s*\w+ on \w+ with [A-Z]+)?"
 )
-"""Places for signatures, names of fields, and what TCPDF and the Government Publishing Office write on each page.
+"""Places for signatures, names of fields, what TCPDF and the Government Publishing Office write on each page, and what
+FrameMaker's pages of Xilinx name figures and tables by.
 
 That office sets the volume, the frame, the file and who printed it in white at the foot of what Congress and the
 Federal Register publish.

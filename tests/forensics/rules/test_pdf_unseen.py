@@ -61,7 +61,14 @@ FOOT = (
 """What the Government Publishing Office sets in white on each page of the Federal Register."""
 
 
-@pytest.mark.parametrize(("hidden", "verdict"), [(FOOT, "benign"), (f"{FOOT} {SENTENCE}", "suspect")])
+@pytest.mark.parametrize(
+    ("hidden", "verdict"),
+    [
+        (FOOT, "benign"),
+        (f"{FOOT} {SENTENCE}", "suspect"),
+        ("X-Ref Target - Figure 3-2 X-Ref Target - Figure 3-3", "benign"),
+    ],
+)
 def test_what_a_publisher_sets_on_each_page_accuses_nobody(tmp_path: Path, hidden: str, verdict: str) -> None:
     report = forensix.analyze(invoice(tmp_path / "a.pdf", hidden=hidden, size=11), tasks=["forensic_analysis"])
     assert report.verdicts == {"forensic_analysis": verdict}
