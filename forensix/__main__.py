@@ -3,13 +3,14 @@
 import sys
 from typing import NoReturn
 
+from forensix.errors import UsageError
 from forensix.interpreter import import_path
 
 # ``-m`` has Python look for modules in the current folder first, before its own.
 try:
     sys.path[:] = import_path()
-except FileNotFoundError:
-    sys.exit("forensix: the folder that you work in was deleted: change to another")
+except UsageError as error:
+    sys.exit(f"forensix: {error}")
 
 
 def main() -> NoReturn:
