@@ -178,7 +178,7 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
             else " They end as such a record does: how a photograph was taken, captioned or developed is kept so."
             if record
             else " Messengers append this to the pictures that they save, and the MD5 is right: the picture is as it "
-            "was then. The number is the same in all pictures that one person saved."
+            "was then."
             if sealed
             else " They are padding, or begin with zeros as the remains of a longer file do."
             if remains

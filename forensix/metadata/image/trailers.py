@@ -35,7 +35,7 @@ RECORDS = (
 
 CLIP = "a video (motion photo)"
 DIGEST = "a number and the MD5 of the picture before it"
-"""What a messenger appends to the pictures that it saves: 8 bytes of a number, the same in all of one person's."""
+"""What a messenger appends to the pictures that it saves: 8 bytes of a number, then the MD5."""
 UNKNOWN = "data of no known kind"
 HOLDS_JPEG = "data with a JPEG of {} x {} in it"
 FOUND = "JPEG after the end"
