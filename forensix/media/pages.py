@@ -9,7 +9,8 @@ def probe(source: dict[str, str], max_pages: int) -> dict[str, int | None]:
     """Return the number of pages; None where they are encrypted, which is a fact and no damage."""
     name = source["name"]
     try:
-        with pikepdf.open(source["path"], suppress_warnings=True) as document:
+        # The library takes no path that is not UTF-8.
+        with open(source["path"], "rb") as file, pikepdf.open(file, suppress_warnings=True) as document:
             n_pages = len(document.pages)
     except pikepdf.PasswordError:
         return {"n_pages": None}

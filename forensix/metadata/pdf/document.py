@@ -7,7 +7,7 @@ are looked at one by one, never by following references without bound.
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, BinaryIO
 
 import pikepdf
 
@@ -40,22 +40,22 @@ WARNINGS = 12
 ACTIONS = ("JavaScript", "Launch", "SubmitForm", "ImportData", "GoToR", "GoToE", "RichMediaExecute", "Rendition")
 
 
-def opened(path: str) -> tuple[pikepdf.Pdf | None, list[Fact], list[Problem]]:
+def opened(file: BinaryIO) -> tuple[pikepdf.Pdf | None, list[Fact], list[Problem]]:
     """Open a document with the empty password; where that fails the facts and problems say why."""
     try:
-        pdf = pikepdf.open(path, suppress_warnings=True, attempt_recovery=True)
+        pdf = pikepdf.open(file, suppress_warnings=True, attempt_recovery=True)
     except pikepdf.PasswordError:
         return None, [Fact("pdf.encryption.locked", True, "opening it without a password")], []
     except (pikepdf.PdfError, pikepdf.DataDecodingError, RuntimeError, ValueError, OSError) as error:
-        return None, [], [Problem(f"the document cannot be opened: {_sentence(error, path)}", "document")]
+        return None, [], [Problem(f"the document cannot be opened: {_sentence(error, f'stream {file}')}", "document")]
     return pdf, [], []
 
 
-def warnings(pdf: pikepdf.Pdf, path: str) -> list[Problem]:
+def warnings(pdf: pikepdf.Pdf) -> list[Problem]:
     """Return what the parser had to repair so far."""
     found = [
         Problem(f"the parser had to repair it: {sentence}", "document", grave=not _is_harmless(sentence))
-        for sentence in (_sentence(w, path) for w in pdf.get_warnings()[:OBJECTS])
+        for sentence in (_sentence(w, pdf.filename) for w in pdf.get_warnings()[:OBJECTS])
         if not ((cut := CUT.search(sentence)) and int(cut[1]) >= CONTENT_BYTES - TOKEN_BYTES)
     ]
     return sorted(found, key=lambda problem: not problem.grave)[:WARNINGS]
@@ -230,6 +230,5 @@ def _action_text(item: Any) -> str:
     return ""
 
 
-def _sentence(error: object, path: str) -> str:
-    line = first_line(error)
-    return line.replace(path, "the file") if path else line
+def _sentence(error: object, name: str) -> str:
+    return first_line(error).replace(name, "the file")

@@ -18,11 +18,12 @@ The bytes are walked first, by a reader that needs no intact structure; then the
 and its signatures are checked by pyHanko. A step that fails leaves a problem, and the others still tell what they find.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from forensix.metadata.blocks import xmp
 from forensix.metadata.facts import WHOLE, Fact, Facts, Node, Problem
@@ -78,7 +79,7 @@ def parts(path: str) -> Iterator[Facts]:
         changes,
         lambda: ([], pdf_checks.check(data, history, view, encrypted=encrypted)),
         lambda: (_encryption(view), []),
-        lambda: _document(path, view),
+        lambda: _open(path, view),
         lambda: _signatures(path, data),
         lambda: (_credentials(path), []),
     )
@@ -167,13 +168,19 @@ def _for_certificates(view: View) -> bool:
     return bool(item) and str(view.resolve(item.get("Filter"))) != "Standard"
 
 
-def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
+def _open(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
+    # The library takes no path that is not UTF-8, and would repeat one in what it says, a long one in place of it.
+    with os.fdopen(os.open(path, os.O_RDONLY), "rb") as file:
+        return _document(file, view)
+
+
+def _document(file: BinaryIO, view: View) -> tuple[list[Fact], list[Problem]]:
     from forensix.metadata.pdf import content as pdf_content
     from forensix.metadata.pdf import document as pdf_document
     from forensix.metadata.pdf import notes as pdf_notes
     from forensix.metadata.pdf import xfa as pdf_xfa
 
-    pdf, items, problems = pdf_document.opened(path)
+    pdf, items, problems = pdf_document.opened(file)
     if pdf is None and _for_certificates(view):
         items, problems = [Fact("pdf.encryption.locked", True, "opening it without a certificate")], []
     if pdf is None:
@@ -207,11 +214,11 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             try:
                 content, faults = part()
             except Exception as error:  # As above: what the rest of the document says stays.
-                problems.append(_failed(error, path))
+                problems.append(_failed(error, pdf.filename))
                 continue
             items += content
             problems += faults
-        problems += pdf_document.warnings(pdf, path)
+        problems += pdf_document.warnings(pdf)
     return items, problems
 
 

@@ -1,12 +1,15 @@
 """Faults of a PDF that honest programs leave are told apart from damage."""
 
+import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pikepdf
 import pytest
 
+from forensix import analyze
 from forensix.metadata.pdf import reader as pdf
 
 Change = Callable[[bytes], bytes]
@@ -64,3 +67,21 @@ def test_harmless_repairs_do_not_hide_a_grave_one(tmp_path: Path) -> None:
     data = path.read_bytes().replace(b"/Kinds /SomeKinds", b"/Type/A /Type/A".ljust(17), 39)
     path.write_bytes(says(b"/Lang/A /Lang/B")(data))
     assert any("duplicated key /Lang" in p.message and p.grave for p in pdf.read(str(path)).problems)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
+def test_a_name_that_is_not_utf_8_is_no_fault_of_the_document(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.pdf")
+    written(path, in_streams=False)
+    report = analyze(path)
+    assert report.verdicts == {"forensic_analysis": "benign"}
+    assert (report.info or {})["n_pages"] == 1
+
+
+def test_the_parser_is_quoted_without_the_path_however_long_that_is(tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 200) / ("b" * 200)
+    folder.mkdir(parents=True)
+    path = folder / "cut.pdf"
+    path.write_bytes(written(path, in_streams=False)[:-60])
+    said = [problem.message for problem in pdf.read(str(path)).problems if "repair" in problem.message]
+    assert said and all("the file" in message and "aaa" not in message for message in said)
