@@ -366,6 +366,9 @@ def test_versions_can_be_listed_and_taken_out(tmp_path: Path) -> None:
         ("LibreOffice 7.3", "D:20220101120000Z", False),
         ("macOS Version 12.6 (Build 21G115) Quartz PDFContext", "D:20190101120000Z", True),
         ("pdfTeX-1.40.23", "D:20210601120000Z", False),
+        ("Skia/PDF m131", "D:20120314100000Z", True),
+        ("Skia/PDF m156", "D:20240601120000Z", True),
+        ("Skia/PDF m156", "D:20260601120000Z", False),
         ("Some Writer 7", "D:19990101120000Z", False),
     ],
 )
