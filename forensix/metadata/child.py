@@ -71,7 +71,7 @@ def to_values(facts: Facts) -> dict[str, Any]:
         "kind": facts.kind,
         "format": facts.format,
         "items": [[f.key, f.value, f.where, f.offset] for f in facts.items],
-        "problems": [[p.message, p.where, p.offset, p.grave, p.unread] for p in facts.problems],
+        "problems": [[p.message, p.where, p.offset, p.grave, p.unread, p.cut] for p in facts.problems],
         "structure": [_node_values(node) for node in facts.structure],
         "pictures": dict(facts.pictures),
     }

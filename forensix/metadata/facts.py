@@ -36,6 +36,8 @@ class Problem:
     """False for what sloppy but honest writers, cameras among them, are known to leave, and where ``unread``."""
     unread: bool = False
     """True where reading stopped, for want of time or of a key, which is no fault of the file."""
+    cut: bool = False
+    """True where the file ends before what it began."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Facts:
     structure: tuple[Node, ...] = ()
     pictures: dict[str, bytes] = field(default_factory=dict)
     """Embedded thumbnails and previews, encoded, by name."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file's end is missing, as of a download that is not finished."""
+        return any(problem.cut and problem.grave for problem in self.problems)
 
     @property
     def is_stopped(self) -> bool:

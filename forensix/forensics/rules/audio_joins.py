@@ -124,8 +124,9 @@ def _stated(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "suspect",
             "The recording is shorter than its header says",
-            f"The first frame states {stated.value} {unit}, the file holds {there.value}: sound was cut off or taken "
-            "out after it was encoded. A transfer that broke off does this too.",
+            f"The first frame states {stated.value} {unit}, the file holds {there.value}. A download "
+            "that is not finished, or broke off, leaves this, and so does sound that was cut off or taken out after it "
+            "was encoded.",
             "encoding",
             "editing",
             facts=[stated, there],

@@ -19,6 +19,9 @@ from forensix.metadata.facts import Fact, Facts
 BROKEN = re.compile(r"\.mismatch|claimSignature\.(missing|invalid)")
 """A hash or a signature that does not fit."""
 
+OF_CONTENT = re.compile(r"\.(data|bmff|boxes)Hash\.mismatch")
+"""The hash of what the file shows, which also fails where the file's end is missing."""
+
 UNTIED = re.compile(r"hardBindings\.missing")
 """There is no hash of the content at all."""
 

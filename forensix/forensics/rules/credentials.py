@@ -62,7 +62,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
         yield from _fragments([f for f in failures if _hash_of_fragments(f)])
         failures = [f for f in failures if not _hash_of_fragments(f)]
     active = next((f for f in manifests if f.value["active"]), manifests[0])
-    yield from _validity(failures, active)
+    yield from _validity(failures, active, is_cut=facts.is_cut)
     yield _history(facts, active, failures, checked=not _first_segment(facts))
     edits = [(f, a) for f in manifests for a in f.value["actions"] if is_edit(a)]
     if edits:
@@ -154,13 +154,25 @@ def is_edit(action: dict[str, Any]) -> bool:
     return name in EDITING
 
 
-def _validity(failures: Sequence[Fact], active: Fact) -> Iterator[Finding]:
+def _validity(failures: Sequence[Fact], active: Fact, *, is_cut: bool) -> Iterator[Finding]:
     untied = [f for f in failures if checks.UNTIED.search(str(f.value["code"]))]
     others = [f for f in failures if f not in untied]
     broken = [f for f in others if checks.is_broken(str(f.value["code"]))]
     doubtful = [f for f in others if checks.is_doubtful(str(f.value["code"]))]
     limits = [f for f in others if f not in broken and f not in doubtful]
-    if broken:
+    if broken and is_cut and all(checks.OF_CONTENT.search(str(f.value["code"])) for f in broken):
+        yield finding(
+            "suspect",
+            "Content credentials cannot be checked, since the file's end is missing",
+            f"{place(broken[0])}: {_codes(broken)}. Their hash is of the whole file, of which a part is not there: "
+            "fetch the file anew. Until then what they say is not taken for what this file is.",
+            "content_credentials",
+            "integrity",
+            facts=broken,
+            values=[f.value["code"] for f in broken],
+            flags=["METADATA_ERROR"],
+        )
+    elif broken:
         yield finding(
             "critical",
             "Content credentials are broken",

@@ -119,10 +119,15 @@ def _structure(facts: Facts) -> Iterator[Finding]:
     if grave:
         yield finding(
             "suspect",
-            "The file is malformed",
+            "The file is malformed: its end is missing" if facts.is_cut else "The file is malformed",
             f"Its structure breaks the rules of the format in {len(grave)} "
-            f"{'place' if len(grave) == 1 else 'places'}: {_said(grave)}. Damage in transfer, a faulty program or "
-            "tampering can be behind it.",
+            f"{'place' if len(grave) == 1 else 'places'}: {_said(grave)}. "
+            + (
+                "A download, a copy or a recording that is not finished, or broke off, looks like this: fetch the file "
+                "anew. A faulty program or tampering can be behind it as well."
+                if facts.is_cut
+                else "Damage in transfer, a faulty program or tampering can be behind it."
+            ),
             "structure",
             "integrity",
             facts=[Fact("problem", p.message, p.where, p.offset) for p in grave],

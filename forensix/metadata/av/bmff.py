@@ -80,7 +80,7 @@ def _boxes(
         if at + size > end:
             there, what = end - at, "file" if depth == 0 else "box around it"
             message = f"The box {name} says {size} bytes, but the {what} ends after {there}: it is cut off or damaged."
-            facts.problem(message, where, at)
+            facts.problem(message, where, at, cut=depth == 0)
             state.setdefault("cut", []).append(name)
             size = end - at
         body, stop = at + head, at + size

@@ -82,7 +82,8 @@ def check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, A
     if not nodes:
         facts.problem("No box can be read.", "file", 0)
     if "mdat" in names and "moov" not in names and not fragments:
-        facts.problem("The index of the recording (moov) is missing: it was cut off, or recording never ended.", "file")
+        message = "The index of the recording (moov) is missing: it was cut off, or recording never ended."
+        facts.problem(message, "file", cut=True)
     if "moov" in names and facts.get("container.movie.created") is None:
         facts.problem("The index of the recording (moov) holds no header (mvhd).", "moov")
     again = [n for n in nodes[1:] if n.name == "ftyp"]
@@ -106,7 +107,7 @@ def check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, A
         facts.fact("container.header_alone", ", ".join(names[:10]), "top-level boxes")
     if state.get("last_chunk", 0) >= len(data) and "mdat" in names:
         message = f"The index points to byte {state['last_chunk']}, but the file ends at {len(data)}: it is cut off."
-        facts.problem(message, "moov", None)
+        facts.problem(message, "moov", None, cut=True)
     _numbered(facts, state)
     _strangers(data, nodes, facts)
     _skipped(data, nodes, facts)

@@ -41,11 +41,18 @@ class FactCollector:
             self.problem(told, WHOLE, offset, unread=True)
 
     def problem(
-        self, message: str, where: str, offset: int | None = None, *, grave: bool = True, unread: bool = False
+        self,
+        message: str,
+        where: str,
+        offset: int | None = None,
+        *,
+        grave: bool = True,
+        unread: bool = False,
+        cut: bool = False,
     ) -> None:
         """Add a problem; one that is ``unread`` is no grave one, and never left out."""
         if unread or len(self.problems) < PROBLEMS:
-            self.problems.append(Problem(message, where, offset, grave and not unread, unread))
+            self.problems.append(Problem(message, where, offset, grave and not unread, unread, cut))
 
     def leave(self, pieces: str, offset: int) -> None:
         """Say, once, that a walk ends where there are more pieces than any recording has."""

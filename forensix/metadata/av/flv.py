@@ -46,7 +46,7 @@ def walk(data: Any, facts: FactCollector) -> None:
             last_ms = ms
         if stop > len(data):
             message = f"A tag says {size} bytes, but only {len(data) - at - 11} are there: the file is cut off."
-            facts.problem(message, "FLV", at)
+            facts.problem(message, "FLV", at, cut=True)
             break
         if kind == 18:
             _script(bytes(data[at + 11 : stop]), at + 11, facts)
@@ -54,7 +54,7 @@ def walk(data: Any, facts: FactCollector) -> None:
             facts.problem("The length behind a tag is not that of the tag.", "FLV", stop)
         at = stop + 4
     if 0 < len(data) - at < 11:
-        facts.problem("The file is cut off within the head of a tag.", "FLV", at)
+        facts.problem("The file is cut off within the head of a tag.", "FLV", at, cut=True)
     facts.nodes.append(
         Node("tags", start, len(data) - start, f"{kinds[9]} video, {kinds[8]} audio, {kinds[18]} script")
     )

@@ -105,7 +105,7 @@ def _elements(
             message = (
                 f"The element {name} says {size[0]} bytes, but only {end - body} are there: it is cut off or damaged."
             )
-            facts.problem(message, where, at)
+            facts.problem(message, where, at, cut=end == len(data))
             stop = end
         children: list[Node] = []
         if identifier == 0x1A45DFA3 and depth == 0 and nodes:

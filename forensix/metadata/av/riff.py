@@ -98,7 +98,7 @@ def _chunks(
         if stop > end:
             message = f"The chunk {name} says {size} bytes, but {end - body} are there: cut off, or a wrong size."
             streaming = 0x7FFFF000 <= size <= UNKNOWN
-            facts.problem(message, where, at, grave=not streaming)
+            facts.problem(message, where, at, grave=not streaming, cut=end == len(data))
             stop = end
         children: list[Node] = []
         label = name

@@ -159,7 +159,7 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
         stream["next"], stream["pages"] = sequence + 1, stream["pages"] + 1
         if body + size > len(data):
             facts.problem(
-                f"A page is cut off: {body + size - len(data)} bytes are missing.", f"stream {serial:08x}", at
+                f"A page is cut off: {body + size - len(data)} bytes are missing.", f"stream {serial:08x}", at, cut=True
             )
         # The first packet names the codec, the second holds the comments.
         if stream["packets"] < 2 and len(stream["head"]) < MOST_HEAD_BYTES:

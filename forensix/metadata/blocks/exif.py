@@ -101,10 +101,10 @@ class _Walker:
     def fact(self, key: str, value: Any, place: str, at: int) -> None:
         self.tiff.facts.append(Fact(key, value, f"{self.where} {place}".strip(), self.offset + at))
 
-    def problem(self, message: str, at: int, place: str = "", *, grave: bool = True) -> None:
+    def problem(self, message: str, at: int, place: str = "", *, grave: bool = True, cut: bool = False) -> None:
         where = f"{self.where} {place}".strip()
         if len(self.tiff.problems) < 50:
-            self.tiff.problems.append(Problem(message, where, self.offset + at, grave))
+            self.tiff.problems.append(Problem(message, where, self.offset + at, grave, cut=cut))
 
     def directory(self, position: int, name: str, top: bool = False) -> int:
         """Read one directory and those it points to; return where the next one stands, 0 at the end."""
@@ -117,9 +117,9 @@ class _Walker:
         self.visited.add(position)
         count_letter, count_size, entry_size = ("Q", 8, 20) if self.big else ("H", 2, 12)
         if position + count_size > len(self.data):
-            cut = ": the file is truncated" if top and not self.offset else ""
-            place = self.offset + position
-            self.problem(f"{name} should stand at byte {place}, past the end{cut}.", position, name)
+            cut = top and not self.offset
+            place = f"{self.offset + position}, past the end{': the file is truncated' if cut else ''}"
+            self.problem(f"{name} should stand at byte {place}.", position, name, cut=cut)
             return 0
         count = self.number(count_letter, position)
         first = position + count_size

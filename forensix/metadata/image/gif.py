@@ -57,7 +57,7 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
             parts.problem(f"Byte {mark:02X} begins no block.", "block", at)
             break
         if not complete:
-            parts.problem("The last block is cut short.", "block", start)
+            parts.problem("The last block is cut short.", "block", start, cut=True)
             break
     else:
         parts.leave(MAX_BLOCKS, at)

@@ -62,7 +62,7 @@ def _boxes(data: bytes, at: int, end: int, depth: int, budget: list[int], parts:
             size = end - at
         if size < header or at + size > end:
             message = f"Box {name!r} claims {size} bytes, {end - at} are left."
-            parts.problem(message, f"box {name!r}", at)
+            parts.problem(message, f"box {name!r}", at, cut=end == len(data) and size > end - at)
             nodes.append(Node(name, at, end - at, "cut short"))
             break
         children: list[Node] = []

@@ -67,7 +67,7 @@ def _walk(data: bytes, parts: Parts) -> None:
     at = 2
     while len(order) < MAX_SEGMENTS:
         if at + 2 > len(data):
-            parts.problem("The file ends without an end-of-image marker (FF D9).", "end", len(data))
+            parts.problem("The file ends without an end-of-image marker (FF D9).", "end", len(data), cut=True)
             break
         if data[at] != 0xFF:
             marker_at = data.find(b"\xff", at)

@@ -35,10 +35,17 @@ class Parts:
         self.facts.append(Fact(key, value, where, offset))
 
     def problem(
-        self, message: str, where: str, offset: int | None = None, *, grave: bool = True, unread: bool = False
+        self,
+        message: str,
+        where: str,
+        offset: int | None = None,
+        *,
+        grave: bool = True,
+        unread: bool = False,
+        cut: bool = False,
     ) -> None:
         """Add a problem."""
-        self.problems.append(Problem(message, where, offset, grave, unread))
+        self.problems.append(Problem(message, where, offset, grave, unread, cut))
 
     def take(
         self, facts: Iterable[Fact], problems: Iterable[Problem] = (), thumbnails: Iterable[Thumbnail] = ()

@@ -38,7 +38,7 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     names: list[str] = []
     while at < len(data) and len(names) < MAX_CHUNKS:
         if at + 12 > len(data):
-            parts.problem("The last chunk is cut short.", "chunk", at)
+            parts.problem("The last chunk is cut short.", "chunk", at, cut=True)
             break
         size = struct.unpack_from(">I", data, at)[0]
         raw_name = data[at + 4 : at + 8]
@@ -49,7 +49,7 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
         body = data[at + 8 : at + 8 + size]
         if at + 12 + size > len(data):
             problem = f"Chunk {name} claims {size} bytes, {len(data) - at - 8} are left: the file is truncated."
-            parts.problem(problem, name, at)
+            parts.problem(problem, name, at, cut=True)
             _chunk(Chunk(name, body, at), parts)
             names.append(name)
             parts.nodes.append(Node(name, at, len(data) - at, "cut short"))
@@ -69,8 +69,8 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
             break
     if len(names) == MAX_CHUNKS and not ended and at < len(data):
         parts.leave(MAX_CHUNKS, at)
-    elif not ended and not any("cut short" in p.message or "truncated" in p.message for p in parts.problems):
-        parts.problem("The file ends without an IEND chunk.", "end", at)
+    elif not ended and not any(p.cut for p in parts.problems):
+        parts.problem("The file ends without an IEND chunk.", "end", at, cut=at == len(data))
     if "IDAT" not in names and parts.is_whole:
         parts.problem("There is no image data (IDAT).", "chunks", 8)
     if ended and at < len(data):

@@ -21,7 +21,7 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     parts.nodes.append(Node("RIFF", 0, 12))
     if stated > len(data):
         message = f"The RIFF header announces {stated} bytes, {len(data)} are there: the file is truncated."
-        parts.problem(message, "header", 4)
+        parts.problem(message, "header", 4, cut=True)
     at = 12
     names: list[str] = []
     while at + 8 <= min(len(data), stated) and len(names) < MAX_CHUNKS:

@@ -73,11 +73,10 @@ def walk(data: bytes) -> History:
     marks = marks[-MARKS:]
     n_eof = data.count(b"%%EOF")
     if not marks:
-        problems.append(
-            Problem("the mark startxref is missing: the file is cut off or was put together by hand", "end", len(data))
-        )
+        message = "the mark startxref is missing: the file is cut off or was put together by hand"
+        problems.append(Problem(message, "end", len(data), cut=True))
     if not n_eof:
-        problems.append(Problem("the end mark %%EOF is missing: the file may be cut off", "end", len(data)))
+        problems.append(Problem("the end mark %%EOF is missing: the file may be cut off", "end", len(data), cut=True))
     read: dict[int, Section | None] = {}
     begun: dict[int, int] = {}
 

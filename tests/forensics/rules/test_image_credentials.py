@@ -176,6 +176,14 @@ def test_a_changed_picture_breaks_the_hash(signer_parts: tuple[bytes, bytes], tm
     assert "Content credentials are intact" not in findings
 
 
+def test_credentials_of_a_file_whose_end_is_missing_accuse_nobody(
+    signer_parts: tuple[bytes, bytes], tmp_path: Path
+) -> None:
+    findings = titles(claims(facts_of(signed(signer_parts, CREATED)[:-300], tmp_path)))
+    assert findings["Content credentials cannot be checked, since the file's end is missing"] == "suspect"
+    assert "critical" not in findings.values() and "Content credentials are intact" not in findings
+
+
 GENERATED = {"action": "c2pa.created", "digitalSourceType": SOURCE + "trainedAlgorithmicMedia"}
 BY_AI = "The file says that it was made by artificial intelligence"
 UNPROVED = "Content credentials that are not proved to be this file's say that artificial intelligence made it"

@@ -179,7 +179,7 @@ def test_position_and_serial_number(tmp_path: Path) -> None:
 
 
 def test_malformed_and_trailing_data(tmp_path: Path) -> None:
-    cut = named(judge(make.jpeg()[:-30], tmp_path), "The file is malformed")
+    cut = named(judge(make.jpeg()[:-30], tmp_path), "The file is malformed: its end is missing")
     assert "end-of-image" in cut.claim.explanation
     tail = judge(make.jpeg(tail=b"PK\x03\x04" + bytes(range(1, 200))), tmp_path)
     assert named(tail, "Data stands after the end of the content").severity == "suspect"

@@ -102,7 +102,7 @@ def test_a_stream_that_cannot_be_decoded_is_told_of_and_is_no_fault_of_the_file(
         f"The {kind} stream {int(kind == 'audio')} is of a codec that there is no decoder for here."
         in (claims["A part of the file was not read"])
     )
-    assert "The file is malformed" not in claims and "Sound is missing at 20 places" not in claims
+    assert not any("malformed" in claim or claim == "Sound is missing at 20 places" for claim in claims)
     # Nothing is said of a sound that was not heard: neither that there is none, nor that nobody speaks.
     said = {"audio": "is of a codec that cannot be decoded here"}.get(kind, "")
     assert report.errors.get("voice_analysis", "").endswith(said)

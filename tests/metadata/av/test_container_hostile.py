@@ -67,7 +67,7 @@ ELEMENTS = bytes.fromhex("1a45dfa380") + b"\xec\x80" * 20_001
 def test_what_has_more_pieces_than_are_read_is_not_called_malformed(tmp_path: Path, form: str, data: bytes) -> None:
     facts = read(tmp_path / f"a.{form}", data, form)
     assert facts.is_stopped and all(problem.unread for problem in facts.problems), facts.problems
-    assert "The file is malformed" not in [finding.claim.claim for finding in claims(facts)]
+    assert not any("malformed" in finding.claim.claim for finding in claims(facts))
 
 
 def test_elements_without_size_or_end(tmp_path: Path) -> None:
