@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import textwrap
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch
+from forensix.errors import MissingExtra, ModelError, ModelNotFound, UsageError, WeightsMismatch
 from forensix.folders import expanded
 from forensix.models import files
 from forensix.models.card import ModelCard
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _UNFIT = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, OSError, EOFError, UnpicklingError)
 """What building a network and reading weights raise where a card or a file is not what it should be."""
+_NOT_COPIED = re.compile(r"an exception occurred : \(['\"]([^'\"\n]{1,200})")
+"""What torch says where the weights are right and the machine is not: no word of the file."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +186,11 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
     except MissingExtra:
         raise
     except (*_UNFIT, SafetensorError) as error:
+        if failed := _NOT_COPIED.search(str(error)):
+            hint = ", which it looks for in /proc: mount that" if "cpuinfo" in failed[1] else ""
+            raise ModelError(
+                f"torch cannot take the weights of {card.name!r} into memory: {failed[1].rstrip('!.')}{hint}"
+            ) from error
         # Torch names every tensor, on lines of their own: a few say enough.
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 240, placeholder=" ...")
         if "weights_only" in str(error):  # torch goes on to say how to run it all the same

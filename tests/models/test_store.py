@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from forensix.calibration import Calibration
-from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch, WeightsMissing
+from forensix.errors import MissingExtra, ModelError, ModelNotFound, UsageError, WeightsMismatch, WeightsMissing
 from forensix.models import (
     Measurement,
     ModelCard,
@@ -31,6 +31,16 @@ def test_cards_draw_themselves_as_a_short_table() -> None:
     drawn = repr(cards).splitlines()
     assert [line.split()[:2] for line in drawn] == [[card.name, card.component] for card in cards]
     assert cards._repr_html_().count("<tr>") == len(cards) + 1 and cards == tuple(cards)
+
+
+def test_a_machine_that_torch_cannot_use_is_no_fault_of_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("Failed to initialize cpuinfo!")
+
+    monkeypatch.setattr("torch.Tensor.copy_", fail)
+    with pytest.raises(ModelError, match=r"Failed to initialize cpuinfo, which it looks for in /proc") as refused:
+        load_model("forensix-face")
+    assert not isinstance(refused.value, WeightsMismatch)
 
 
 def test_cards_of_a_slot_that_there_is_not() -> None:
