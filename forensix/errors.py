@@ -187,5 +187,8 @@ def first_line(error: object) -> str:
 
 
 def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
-    """Return whether an exception says that there is no room for files: no fault of the file or the program."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    """Return whether an exception says that there is no room for files, or none for one so large.
+
+    That is no fault of the file or the program.
+    """
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

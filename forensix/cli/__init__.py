@@ -6,6 +6,7 @@ Heavy modules are imported by the command that needs them, so that ``forensix --
 
 import argparse
 import atexit
+import errno
 import gc
 import io
 import itertools
@@ -144,7 +145,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         if is_disk_full(error) and not error.filename:
             words = (
-                "the disk is full: make room for temporary files (TMPDIR names their folder), or where the output goes"
+                "a file would be larger than is allowed here: raise the limit (ulimit -f)"
+                if error.errno == errno.EFBIG
+                else "the disk is full: make room for temporary files (TMPDIR names their folder), or where the output"
+                " goes"
             )
             parser.exit(1, f"forensix: {words}{getattr(options, 'afterwards', '')}\n")
         parser.exit(1, complaint(f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")))

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -176,6 +177,19 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tone(tmp_path / "talk.wav")
     assert run("analyze", path, "--task", "forensic_analysis", "--quiet", "--csv", "/dev/full", "--overwrite") == 1
     assert capsys.readouterr().err.startswith("forensix: the disk is full: make room for temporary files")
+
+
+def test_a_limit_on_the_size_of_files_is_a_sentence(tmp_path: Path) -> None:
+    path = tone(tmp_path / "talk.wav")
+    code = f"""
+import resource, forensix.cli
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+forensix.cli.main(["analyze", {str(path)!r}, "--task", "voice_analysis", "--quiet"])
+"""
+    root = Path(__file__).parents[2]
+    ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=root)
+    assert ended.returncode == 1
+    assert ended.stderr == "forensix: a file would be larger than is allowed here: raise the limit (ulimit -f)\n"
 
 
 def test_quiet_prints_errors_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """Insisting on a database that is away, full or locked, or a full disk: no job is given up for what will pass."""
 
+import errno
 import logging
 import random
 import threading
@@ -55,7 +56,8 @@ class Retry:
 def is_passing(error: Exception) -> bool:
     """Return whether an error may pass: connection lost, refused or exhausted, disk full, locked, deadlock."""
     if isinstance(error, OSError):
-        return isinstance(error, Away) or is_disk_full(error)
+        # A limit on the size of files does not pass.
+        return isinstance(error, Away) or (is_disk_full(error) and error.errno != errno.EFBIG)
     if isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated:
         return True
     return isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError | sa.exc.TimeoutError)

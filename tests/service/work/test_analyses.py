@@ -1,5 +1,6 @@
 """Tasks that no worker can analyse any more: they fail with a sentence, and are not tried for ever."""
 
+import errno
 import json
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from forensix.service.data.reports import report_bytes
 from forensix.service.work.analyses import Analyses
 from forensix.service.work.analyst import Analyst
-from forensix.service.work.retry import Retry
+from forensix.service.work.retry import Retry, is_passing
 from forensix.tasks import catalogue
 from tests.service.workshop import Workshop
 
@@ -41,3 +42,7 @@ def test_a_task_of_a_package_that_is_gone(tmp_path: Path, monkeypatch: pytest.Mo
     answer = json.loads(report_bytes(row))
     assert answer["event_type"] == "lost_complete"
     assert answer["error"].startswith("this analysis is no longer to be had here")
+
+
+def test_a_limit_on_the_size_of_files_is_not_waited_for() -> None:
+    assert is_passing(OSError(errno.ENOSPC, "full")) and not is_passing(OSError(errno.EFBIG, "too large"))
