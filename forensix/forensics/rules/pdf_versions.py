@@ -152,11 +152,12 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     gap_s = (modified - created).total_seconds() if modified is not None and created is not None else 0.0
     later = gap_s > pdf_dates.SAME_S
     if not later and facts.get("xmp.derived_from") is None:
+        beside = "Nothing else in the file says so, and some" if facts.fact("pdf.writer") is None else "Some"
         yield finding(
             "benign",
             "The document's identifier says that it was saved again",
-            "The two halves of /ID differ, as they do when a document is saved again after it was made. Nothing else "
-            "in the file says so, and some programs write two different halves at once.",
+            f"The two halves of /ID differ, as they do when a document is saved again after it was made. {beside} "
+            "programs write two different halves at once.",
             "versions",
             "versions",
             facts=[fact],

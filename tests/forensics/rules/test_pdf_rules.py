@@ -135,6 +135,13 @@ def test_an_editor_is_told_once_and_not_by_its_dates(tmp_path: Path) -> None:
     assert pick(findings, "names the editing program Adobe Photoshop").severity == "suspect"
 
 
+@pytest.mark.parametrize("writer", [(), (("pdf.writer", "MuPDF"),)])
+def test_an_identifier_is_not_alone_where_the_bytes_are_another_programs(writer: tuple[tuple[str, str], ...]) -> None:
+    found = claims(facts(("pdf.id", ["aa" * 16, "bb" * 16]), ("pdf.info.Producer", "LibreOffice 7.4"), *writer))
+    said = pick(found, "identifier says that it was saved again").claim.explanation
+    assert ("Nothing else in the file says so" in said) is not any("was written anew" in f.claim.claim for f in found)
+
+
 def test_an_editor_explains_another_save() -> None:
     ids = ["aa" * 16, "bb" * 16]
     dates = (("pdf.info.CreationDate", "D:20200101120000Z"), ("pdf.info.ModDate", "D:20210101120000Z"))
