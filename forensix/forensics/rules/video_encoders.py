@@ -64,6 +64,21 @@ def rules(facts: Facts, *, is_named: bool) -> Iterator[Finding]:
             facts=[starts],
             values=[f"byte {at}" for at in starts.value],
         )
+    late = facts.fact("stream.encoder_late")
+    if late and not facts.fact("container.again"):
+        yield finding(
+            "benign",
+            f"The encoder of the picture began only at {late.value:g} s, after other frames",
+            f"{place(late)}: the text that it leaves where it begins stands there, and not at the first frame. What "
+            "comes before was encoded apart, or came later in the recording that it is from: parts were joined, or put "
+            "in another order, without encoding them anew. Editing programs do that, and so do recorders of broadcasts "
+            "whose encoder began anew.",
+            "encoding",
+            "editing",
+            facts=[late],
+            values=[f"{late.value:g} s", f"byte {late.offset}"],
+            remark=f"parts of the video were joined or put in another order before {late.value:g} s",
+        )
     other = [f for f in encoders if f not in video and not re.match(r"Lavf", str(f.value))]
     if other:
         names = list(dict.fromkeys(str(f.value)[:80] for f in other))

@@ -7,7 +7,8 @@
     container.former_index container.skipped container.unplayed         what players skip
     container.fragments container.fragments_missing                     the numbers of pieces of a recording
     id3.* id3v1.* ape.* lyrics3 vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
-    stream.encoder stream.encoder_starts stream.video stream.audio stream.cover  inside the streams
+    stream.encoder stream.encoder_starts stream.encoder_late                     inside the streams
+    stream.video stream.audio stream.cover
     stream.subtitle stream.timecode container.chapters                  words beside picture and sound (`texts`)
     signal.*                                                            what the decoded sound shows (`audio_signal`)
     frames.*                                                            what the decoded frames show (`video_frames`)

@@ -121,6 +121,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     last_s: dict[int, float] = {}
     texts = {f.offset: f.value for f in facts.items if f.key == "stream.encoder" and f.offset is not None}
     encoders: dict[int, str] = {}
+    first_at = next((f.offset for f in facts.items if f.key == "stream.encoder" and BEGINS in f.where), None)
     timeless = {f.key.split(".")[2] for f in facts.items if f.key.endswith(".timescale") and f.value == 0}
     broken, begins, is_whole = 0, begins_s(opened), True
     subtitles = Subtitles()
@@ -146,6 +147,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         subtitles.add(packet, at_s)
         if packet.stream.type == "video":
             if packet.pos is not None:
+                if first_at is not None and packet.pos <= first_at < packet.pos + packet.size and copies.get(index):
+                    facts.fact("stream.encoder_late", round(at_s, 3), f"stream {index}", first_at)
                 bytes_at.setdefault(index, {})[at_s] = packet.pos
             copies.setdefault(index, []).append((zlib.crc32(packet), packet.size, at_s))
         times.setdefault(index, []).append(at_s)

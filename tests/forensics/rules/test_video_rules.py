@@ -206,6 +206,25 @@ def test_frames_in_another_order_hide_no_beginning(tmp_path: Path) -> None:
     assert cut.claim.value == ("begins at 2.00 s",)
 
 
+@pytest.mark.parametrize(("order", "told"), [((0, 1), []), ((1, 0), ["1 s"])])
+def test_parts_in_another_order_leave_the_encoders_text_after_other_frames(
+    order: tuple[int, int], told: list[str], tmp_path: Path
+) -> None:
+    options = {"g": "12", "bf": "0", "sc_threshold": "0"}
+    source = write_video(tmp_path / "a.mp4", 24, rate=12, codec="libx264", options=options)
+    path = tmp_path / "b.mp4"
+    with av.open(str(source)) as given, av.open(str(path), "w") as out:
+        stream = out.add_stream_from_template(given.streams.video[0])
+        packets = [packet for packet in given.demux(video=0) if packet.size]
+        times = [packet.pts for packet in packets]
+        for packet, at in zip(packets[12 * order[0] :][:12] + packets[12 * order[1] :][:12], times, strict=True):
+            packet.pts = packet.dts = at
+            packet.stream = stream
+            out.mux(packet)
+    found = [f for f in claims(container.read(str(path), "mp4")) if "after other frames" in f.claim.claim]
+    assert [f.claim.value[0] for f in found] == told
+
+
 def test_the_end_that_an_edit_list_leaves_out() -> None:
     track = [("container.media.1.timescale", 1000), ("container.media.1.duration_s", 12.0)]
 
