@@ -152,7 +152,7 @@ class Whisper:
 
 
 def pocketsphinx() -> PocketSphinx:
-    """Return the embedded engine; raises `MissingExtra` where it is not, as on Python 3.14."""
+    """Return the engine that is embedded up to Python 3.13; raises `MissingExtra` where it is not installed."""
     if find_spec("pocketsphinx") is None:
         raise MissingExtra(
             "pocketsphinx is not installed; run \"pip install 'forensix[transcript]'\" for Whisper tiny.en"

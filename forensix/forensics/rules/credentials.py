@@ -165,7 +165,8 @@ def _validity(failures: Sequence[Fact], active: Fact, *, is_cut: bool) -> Iterat
             "suspect",
             "Content credentials cannot be checked, since the file's end is missing",
             f"{place(broken[0])}: {_codes(broken)}. Their hash is of the whole file, of which a part is not there: "
-            "fetch the file anew. Until then what they say is not taken for what this file is.",
+            "fetch the file anew. Until then a change of the content would look like this as well, and what they say "
+            "is not taken for what this file is.",
             "content_credentials",
             "integrity",
             facts=broken,

@@ -77,7 +77,7 @@ def rules(facts: Facts, *, is_named: bool) -> Iterator[Finding]:
             "editing",
             facts=[late],
             values=[f"{late.value:g} s", f"byte {late.offset}"],
-            remark=f"parts of the video were joined or put in another order before {late.value:g} s",
+            remark=f"parts of the video seem to be joined or put in another order before {late.value:g} s",
         )
     other = [f for f in encoders if f not in video and not re.match(r"Lavf", str(f.value))]
     if other:

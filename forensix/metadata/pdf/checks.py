@@ -167,7 +167,8 @@ def _streams(data: bytes, view: View, *, inflate: bool) -> list[Problem]:
         if not ends:
             real = data.find(b"endstream", start)
             if real < 0:
-                problems.append(Problem("a stream does not end: the file may be cut off", name, start, cut=True))
+                is_cut = data.find(b"%%EOF", start) < 0
+                problems.append(Problem("a stream does not end: the file may be cut off", name, start, cut=is_cut))
                 continue
             stated = length if isinstance(length, int) else "no length"
             problems.append(Problem(f"a stream says {stated} bytes but ends after {real - start}", name, start))

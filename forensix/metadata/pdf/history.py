@@ -74,7 +74,7 @@ def walk(data: bytes) -> History:
     n_eof = data.count(b"%%EOF")
     if not marks:
         message = "the mark startxref is missing: the file is cut off or was put together by hand"
-        problems.append(Problem(message, "end", len(data), cut=True))
+        problems.append(Problem(message, "end", len(data), cut=not n_eof))
     if not n_eof:
         problems.append(Problem("the end mark %%EOF is missing: the file may be cut off", "end", len(data), cut=True))
     read: dict[int, Section | None] = {}

@@ -37,3 +37,10 @@ def test_a_fault_amid_the_file_is_no_missing_end(tmp_path: Path) -> None:
     path.write_bytes(data)
     claims = forensix.analyze(path, tasks=["forensic_analysis"]).claims().claim
     assert "The file is malformed" in set(claims)
+
+
+def test_an_end_that_is_there_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf")
+    path.write_bytes(path.read_bytes().replace(b"startxref", b"startxxxx").replace(b"endstream", b"endxxxxxx"))
+    told = forensix.analyze(path, ["forensic_analysis"]).claims().claim
+    assert "The file is malformed" in set(told)
