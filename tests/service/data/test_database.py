@@ -30,7 +30,6 @@ def test_nobody_else_can_read_the_embedded_database(tmp_path: Path) -> None:
         assert file.stat().st_mode & 0o777 == 0o660
 
 
-@pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
 def test_any_release_of_sqlite_knows_the_time_that_the_queue_asks_for(tmp_path: Path) -> None:
     engine = sa.create_engine(f"sqlite:///{tmp_path / 'a.db'}")
     with engine.begin() as connection:
@@ -42,6 +41,7 @@ def test_any_release_of_sqlite_knows_the_time_that_the_queue_asks_for(tmp_path: 
     engine.dispose()
 
 
+@pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
 def test_connections_give_up_a_host_that_vanished(tmp_path: Path) -> None:
     def options(engine: sa.Engine) -> dict[str, int]:
         names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
