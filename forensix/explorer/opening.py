@@ -63,12 +63,14 @@ def resolve(
 def _on_disk(text: str, folder: Path | None, files: tuple[str, ...]) -> Choice:
     inside = None if folder is None else folder / text
     path = inside if inside is not None and inside.is_file() else expanded(text)
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputNotFound(f"{sniff.shorten(text)} is not there: name a file, a folder, or a URL") from None
     if path.is_dir():
         if all((path / part).is_file() for part in _SAVED):
             return _browsed(Evaluation.load(path), folder, files)
         return _listed(path)
-    if not path.exists():
-        raise InputNotFound(f"{sniff.shorten(text)} is not there: name a file, a folder, or a URL")
     if folder is None or not path.is_relative_to(folder):
         folder, files = None, ()
     return Choice(folder, files, str(path))
