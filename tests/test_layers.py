@@ -49,7 +49,17 @@ LAYERS = {
 WINGS = {
     "metadata": {"facts": 0, "blocks": 1, "image": 2, "pdf": 2, "av": 2, "": 3},
     "forensics": {"traces": 0, "findings": 0, "generators": 0, "recipes": 1, "software": 1, "rules": 2, "": 3},
-    "service": {"settings": 0, "encoding": 0, "logs": 0, "errors": 1, "data": 2, "work": 3, "api": 3, "": 4},
+    "service": {
+        "settings": 0,
+        "encoding": 0,
+        "logs": 0,
+        "stopping": 0,
+        "errors": 1,
+        "data": 2,
+        "work": 3,
+        "api": 3,
+        "": 4,
+    },
     "training": {"": 0, "voice": 1, "faces": 1, "images": 1, "own": 2},
 }
 """Inside a folder: a wing or a module, and how high it lies; the empty name stands for all modules not named. What lies

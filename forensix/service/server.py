@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from forensix import interpreter
 from forensix.errors import UsageError
 from forensix.service.settings import Settings
+from forensix.service.stopping import stop_at_signals
 
 if TYPE_CHECKING:
     import uvicorn
@@ -87,8 +88,7 @@ def serve(settings: Settings, host: str, port: int, arguments: Sequence[str] = (
         server.should_exit = True
 
     # The server's own handlers stand before these while it runs; these hold before, and when it repeats the signal.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+    stop_at_signals(stop)
     print(_greeting(settings, listening), flush=True)
     asyncio.run(_run(server, settings, listening, arguments))
     return 0 if server.started else 1

@@ -119,6 +119,18 @@ def test_workers_are_kept_and_end_with_the_service(tmp_path: Path) -> None:
         wait_until(lambda: not any(map(alive, workers)), 60, "the workers to end")
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, reason="nohup has it ignored")
+def test_a_terminal_that_is_closed_ends_the_service_in_order(tmp_path: Path) -> None:
+    with serving(tmp_path, workers=1) as service:
+        wait_until(lambda: '"message": "worker started"' in service.log.read_text(), 60, "a worker")
+        # As the system does it: to everything that was started from there.
+        os.killpg(service.process.pid, signal.SIGHUP)
+        assert service.process.wait(60) == 0
+        log = service.log.read_text()
+        assert "worker stopped" in log and "Traceback" not in log
+
+
 def test_the_fleet_restarts_and_stops(tmp_path: Path) -> None:
     settings = Settings.read(home=tmp_path, workers=2, shutdown_s=1)
     marks = tmp_path / "marks"

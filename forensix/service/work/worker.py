@@ -9,7 +9,6 @@ import contextlib
 import logging
 import os
 import random
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -26,6 +25,7 @@ from forensix.service.data.jobs import Jobs
 from forensix.service.data.storage import Storage
 from forensix.service.logs import Seldom
 from forensix.service.settings import Settings
+from forensix.service.stopping import stop_at_signals
 from forensix.service.work import leases, retention
 from forensix.service.work.analyses import Analyses
 from forensix.service.work.analyst import Analyst, Stopped
@@ -70,8 +70,7 @@ class Worker:
 
     def run(self) -> None:
         """Work until told to stop."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._stop)
+        stop_at_signals(self._stop)
         self._launch()
         threading.Thread(target=self._beat, name="forensix-beat", daemon=True).start()
         threading.Thread(target=self._retain, name="forensix-retention", daemon=True).start()
