@@ -98,11 +98,8 @@ class Analyst:
 
     def warm(self) -> None:
         """Start the child, so that the first job need not wait for it."""
-        with self._lock:
-            try:
-                self._ready()
-            except _Ended as ended:
-                _LOG.warning("%s", ended.error)
+        with self._lock, contextlib.suppress(_Ended, Stopped):  # the log has it
+            self._ready()
 
     def stop(self) -> None:
         """End the child now, from any thread, and start no other."""
@@ -152,6 +149,8 @@ class Analyst:
                 self._child.wait_until_ready()
             except _Ended as ended:
                 self._drop()
+                if self._stopped.is_set():
+                    raise Stopped from None
                 _LOG.error("the analysing process did not start: %s", ended.code)
                 raise _Ended("the analysis could not be started; create the task again", "internal") from None
         return self._child
@@ -172,6 +171,7 @@ class _Child:
         self.scratch = Path(tempfile.mkdtemp(prefix="analyst-", dir=scratch))
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by forget
         self._kill = threading.Lock()
+        self._is_killed = False
         self._process = Fresh(
             interpreter.command("forensix.service.work.analyst_child"),
             SETTINGS,
@@ -211,6 +211,7 @@ class _Child:
 
     def kill(self) -> None:
         """End the process and wait for it; harmless when it is gone."""
+        self._is_killed = True
         with self._kill:
             self._process.end()
 
@@ -248,14 +249,15 @@ class _Child:
         return dict(json.loads(data[LENGTH.size :]))
 
     def _death(self) -> _Ended:
-        killed = False
+        killed, by_us = False, self._is_killed
         with contextlib.suppress(subprocess.TimeoutExpired):
             killed = self._process.wait(_EXIT_S) == -signal.SIGKILL
         self.kill()
         end = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, end - _STDERR_BYTES))
         last_words = self._stderr.read().decode(errors="replace")
-        _LOG.warning("the analysing process ended with status %s", self._process.returncode)
+        if not by_us:
+            _LOG.warning("the analysing process ended with status %s", self._process.returncode)
         _LOG.debug("its last words: %s", last_words.strip())
         if killed:
             why = "the system ended the analysis, as it does where memory runs out"

@@ -120,6 +120,17 @@ def test_the_status_of_a_child_that_ends_by_itself_is_logged(
     analyst.close()
 
 
+def test_a_child_that_is_ended_while_it_starts_is_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    analyst = Analyst(tmp_path, time_s=60, memory_bytes=4 * GB)
+    warming = threading.Thread(target=analyst.warm)
+    warming.start()
+    wait_until(lambda: analyst._child is not None, 60, "the child")
+    analyst.stop()
+    warming.join(60)
+    assert [record for record in caplog.records if record.levelname != "INFO"] == []
+    analyst.close()
+
+
 def test_the_child_knows_nothing_of_the_database(analyst: Analyst, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSIX_DATABASE_URL", "postgresql://user:secret@db/forensix")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
