@@ -173,6 +173,14 @@ def test_what_training_says_of_its_bounds_is_what_they_decide(band: tuple[float,
     assert decisions(card) == words
 
 
+def test_a_terminal_that_tells_no_width_shows_the_report(
+    tone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert run("analyze", str(tone), "--task", "forensic_analysis") == 0
+    assert tone.name in capsys.readouterr().out
+
+
 def test_a_page_that_cannot_be_written_is_refused_before_anything_is_analysed(
     tmp_path: Path, tone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

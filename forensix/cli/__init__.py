@@ -128,6 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     # What is loaded stays: it is seldom looked through for garbage, and not when the interpreter ends.
     gc.set_threshold(10_000, 20, 20)
     atexit.register(gc.freeze)
+    if os.environ.get("COLUMNS") == "0":
+        # A terminal that does not tell its width, as some serial ones: rich would show nothing.
+        del os.environ["COLUMNS"]
     # Read when numpy is loaded: its idle thread would spin beside what this process and the sandbox do.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     try:
