@@ -1,10 +1,12 @@
-"""What a notebook shows of an error."""
+"""What a notebook shows of an error, and whom a breakdown blames."""
 
+import errno
 from pathlib import Path
 
 import pytest
 
 import forensix
+from forensix.errors import BrokeDown
 
 
 def test_a_notebook_shows_the_callers_lines_and_the_sentence(
@@ -15,3 +17,14 @@ def test_a_notebook_shows_the_callers_lines_and_the_sentence(
     shown = capsys.readouterr().out
     assert "return analyze(path)" in shown and shown.rstrip().endswith("is not there; check the path")
     assert str(Path(forensix.__file__).parent) not in shown and "InputNotFound: " in shown
+
+
+@pytest.mark.parametrize(
+    "cause", [RuntimeError("can't start new thread"), BlockingIOError(errno.EAGAIN, "unavailable")]
+)
+def test_a_limit_on_processes_is_no_error_of_the_program(cause: Exception) -> None:
+    try:
+        raise cause
+    except Exception as error:
+        sentence = str(BrokeDown.of("a.png", error))
+    assert "the system lets no further process or thread start" in sentence and "error of the program" not in sentence
