@@ -64,6 +64,9 @@ class LingeringProtocol(H11Protocol):
             self._stop_looking()
         super().resume_writing()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing of a client that would rather speak HTTP/2, as many offer it, and is answered in HTTP/1.1."""
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, and close the connection."""
         refusal = bad_form("the request is not valid HTTP/1.1")

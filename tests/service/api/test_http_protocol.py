@@ -88,6 +88,15 @@ def test_what_is_answered_after_the_body_went_wrong_is_no_error(port: int) -> No
     assert late == [None]
 
 
+@pytest.mark.parametrize("offered", [b"h2c", b"websocket"])
+def test_a_client_that_offers_another_protocol_is_answered_and_not_warned_of(
+    port: int, caplog: pytest.LogCaptureFixture, offered: bytes
+) -> None:
+    sent = b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: " + offered + b"\r\n\r\n"
+    assert ask(port, sent)[0].startswith(b"HTTP/1.1 200 OK\r\n")
+    assert caplog.messages == []
+
+
 def test_a_malformed_body_of_head_gets_no_body(port: int) -> None:
     head, body = ask(port, b"HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
