@@ -9,7 +9,7 @@ import base64
 import re
 from collections.abc import Iterable
 from typing import Any
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, ParseError
 
 from forensix.metadata.blocks import xml
 from forensix.metadata.facts import Fact, Problem
@@ -43,6 +43,9 @@ PREFIXES = {
     "http://www.gimp.org/xmp/": "GIMP",
 }
 START = re.compile(rb"<\?xpacket begin=|<x:xmpmeta|<rdf:RDF")
+END = re.compile(rb"</(?:\w+:)?RDF\s*>")
+"""What stands at the end of each packet that was written whole."""
+
 MAX_PACKET_BYTES = 8 << 20
 SHORT_BYTES = 1024
 """Blocks without any markup are small faults below this; a longer one could hide something."""
@@ -71,7 +74,10 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
     try:
         root, places = _tree(packet)
     except xml.FAULTS as error:
-        problems.append(Problem(f"The XMP packet is not well-formed XML ({_said(error)}).", where, offset))
+        # Word, Ghostscript, mPDF and others wrote names with "&" or control characters into it as they were.
+        is_slip = isinstance(error, ParseError) and END.search(packet) is not None
+        message = f"The XMP packet is not well-formed XML ({_said(error)})."
+        problems.append(Problem(message, where, offset, grave=not is_slip))
         return facts + _salvaged(packet, where, offset), problems
     toolkit = root.get("{adobe:ns:meta/}xmptk")
     if toolkit:

@@ -119,8 +119,19 @@ def test_a_mask_behind_a_picture_that_decodes_is_no_damage(tmp_path: Path) -> No
     assert facts.get("image.size") == [64, 48]
 
 
-@pytest.mark.parametrize(("packet", "grave"), [("any old text", False), ("<x:xmpmeta", True), ("text" * 999, True)])
-def test_a_short_xmp_block_without_markup_is_a_small_fault(packet: str, grave: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("packet", "grave"),
+    [
+        ("any old text", False),
+        ("<x:xmpmeta", True),
+        ("text" * 999, True),
+        ("<x><rdf:RDF><y>Smith & Sons</y></rdf:RDF></x>", False),
+        ("<x><rdf:RDF><y>Smith & Sons</y>", True),
+    ],
+)
+def test_xmp_without_markup_or_with_a_name_as_it_was_typed_is_a_small_fault(
+    packet: str, grave: bool, tmp_path: Path
+) -> None:
     assert [p.grave for p in facts_of(make.jpeg(make.xmp_segment(packet)), "jpeg", tmp_path).problems] == [grave]
 
 
