@@ -117,6 +117,8 @@ def _revision(fact: Fact) -> Finding:
         parts.append("In it a page draws other content than before, with other means, or is cut or turned otherwise.")
     elif content:
         parts.append("It changes fonts, so that what is set in them may read otherwise than before.")
+    if record.get("sealed"):
+        parts.append("It draws a picture within the field of the signature that it adds, as signers draw a seal.")
     if not record["in_chain"]:
         parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")
     return finding(

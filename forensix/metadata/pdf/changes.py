@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from forensix.metadata.pdf import syntax
+from forensix.metadata.pdf import seals, syntax
 from forensix.metadata.pdf.history import History, Revision
 from forensix.metadata.pdf.objects import (
     DESCRIBED,
@@ -65,8 +65,8 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``pages_moved`` says which pages are
     gone or that they are in another order, ``pages_redrawn`` whether one draws other content, with other means, or is
     cut or turned otherwise, ``layers_switched`` whether other layers are shown at first, ``content_changed`` whether
-    any of that is so or what pages draw (their content, images or fonts) was replaced or added to. ``created`` is the
-    date of making that the version states.
+    any of that is so or what pages draw (their content, images or fonts) was replaced or added to, apart from seals
+    within the fields of signatures that are new, ``sealed``. ``created`` is the date of making that the version states.
     """
     records = []
     room = [INFLATED_BYTES]
@@ -90,6 +90,7 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
         named: list[str] = []
         changed: list[list[Any]] = []
         redrawn = False
+        sealed: set[int] = set()
         for number in revision.changed[:DESCRIBED]:
             if number == 0:
                 continue
@@ -110,12 +111,15 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
             ):
                 role, name = "annotation", f"list of {name}"
             elif role == "page" and is_kept and before is not None:
-                redrawn |= _is_redrawn(view.get(number), before.get(number))
+                seal = seals.drawn(view, before, view.get(number), before.get(number))
+                sealed |= seal
+                redrawn |= not seal and _is_redrawn(view.get(number), before.get(number))
             verb = "removed" if freed else "changed" if number in known else "added"
             counts[role] += 1
             changed.append([number, role, verb])
             if len(named) < 40 and (revision.index > 1):
                 named.append(f"{verb} {role}{f' ({name})' if name else ''}, object {number}")
+        drawing = [row for row in changed if row[0] not in sealed]
         # The catalog names the page tree, and may name another one.
         moved = _pages_moved(view, before) if before and (counts["page tree"] or counts["catalog"]) else ""
         switched = before is not None and _layers_switched(view, before)
@@ -135,7 +139,8 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 "named": named,
                 "changed": changed[:DESCRIBED],
                 "same_save": same_save,
-                "content_changed": bool(moved) or switched or redrawn or _content_changed(changed, known),
+                "content_changed": bool(moved) or switched or redrawn or _content_changed(drawing, known),
+                "sealed": bool(sealed),
                 "pages_moved": moved,
                 "pages_redrawn": redrawn,
                 "layers_switched": switched,
@@ -160,6 +165,7 @@ def _untold(revision: Revision, index: int) -> dict[str, Any]:
         "changed": [],
         "same_save": False,
         "content_changed": False,
+        "sealed": False,
         "pages_moved": "",
         "pages_redrawn": False,
         "layers_switched": False,

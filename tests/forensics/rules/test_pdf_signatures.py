@@ -117,6 +117,36 @@ def test_a_visible_signature_changes_no_page(tmp_path: Path, signer: signers.Sim
     assert not [f.claim.claim for f in findings_of(path) if f.severity != "benign"]
 
 
+@pytest.mark.parametrize(
+    ("drawing", "is_seal"),
+    [
+        (b"Q q q 80 0 0 40 310 110 cm /Seal Do Q BT 1 0 0 1 300 100 Tm 80 0 Td ET Q", True),
+        (b"Q q q 80 0 0 40 100 690 cm /Seal Do Q Q", False),
+        (b"q q 80 0 0 40 310 110 cm /Seal Do Q Q", False),
+        (b"Q q BT /F1 12 Tf 310 110 Td (900) Tj ET Q", False),
+    ],
+)
+def test_a_seal_that_is_drawn_on_the_page_within_the_field_of_its_signature_changes_no_page(
+    tmp_path: Path, signer: signers.SimpleSigner, drawing: bytes, is_seal: bool
+) -> None:
+    """Platforms for electronic invoices draw it twice, in the field and on the page below."""
+    writer = IncrementalPdfFileWriter(io.BytesIO(page(tmp_path / "a.pdf").read_bytes()))
+    name, number = generic.pdf_name, generic.NumberObject
+    names = {"/Type": "/XObject", "/Subtype": "/Image", "/ColorSpace": "/DeviceGray"}
+    entries = {name(key): name(value) for key, value in names.items()}
+    entries |= {name("/Width"): number(1), name("/Height"): number(1), name("/BitsPerComponent"): number(8)}
+    seal = writer.add_object(generic.StreamObject(entries, stream_data=b"\x80"))
+    means = generic.DictionaryObject({name("/XObject"): generic.DictionaryObject({name("/Seal"): seal})})
+    before, behind = (writer.add_object(generic.StreamObject(stream_data=part)) for part in (b"q", drawing))
+    writer.add_stream_to_page(0, before, means, prepend=True)
+    writer.add_stream_to_page(0, behind)
+    fields.append_signature_field(writer, fields.SigFieldSpec("Sig1", box=(300, 100, 500, 160)))
+    meta = signers.PdfSignatureMetadata(field_name="Sig1", md_algorithm="sha256")
+    path = tmp_path / "b.pdf"
+    path.write_bytes(signers.sign_pdf(writer, meta, signer=signer).getvalue())
+    assert all(f.severity == "benign" for f in findings_of(path)) == is_seal
+
+
 def test_changed_byte_breaks_the_signature(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     path = page(tmp_path / "a.pdf")
     data = signed(path.read_bytes(), signer)
