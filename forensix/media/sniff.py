@@ -83,7 +83,7 @@ SPECIAL_EXTENSIONS = {
         "3fr", "arw", "cr2", "dcr", "erf", "fff", "gpr", "iiq", "kdc", "mos", "nef", "nrw", "pef", "sr2", "srf", "srw"
     },
     "jpeg": {"thm", "insp"},
-    "mp4": {"lrv", "insv", "f4v", "3ga"},
+    "mp4": {"lrv", "insv", "f4v", "3ga", "m4b", "m4r"},
     "m4a": {"m4r", "3ga"},
     "3gp": {"3ga"},
     "ogg": {"spx"},
@@ -92,7 +92,7 @@ SPECIAL_EXTENSIONS = {
     "pdf": {"ai"},
 }  # fmt: skip
 """Extensions that devices and programs give files of a format that they use in a way of their own: raw files, previews,
-ringtones, voice memos, sound for broadcast, drawings."""
+ringtones, audiobooks, voice memos, sound for broadcast, drawings."""
 
 
 def suffixes(formats: Iterable[str]) -> tuple[str, ...]:

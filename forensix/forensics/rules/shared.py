@@ -14,7 +14,7 @@ RECORDS = tuple(name for _, name in trailers.RECORDS)
 EXTENSIONS = {
     "image": ("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif", "bmp"),
     "audio": ("wav", "mp3", "flac", "ogg", "oga", "opus", "m4a", "aac", "wma"),
-    "video": ("mp4", "m4v", "mov", "mkv", "webm", "avi", "3gp", "mpg", "mpeg"),
+    "video": ("mp4", "m4v", "mov", "mkv", "webm", "avi", "3gp", "3g2", "mpg", "mpeg"),
 }
 """Endings that say what kind of media a file is."""
 SCREEN_DEVICES = re.compile(
