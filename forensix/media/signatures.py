@@ -5,8 +5,24 @@ Only fixed positions and a few lengths are read; everything that takes parsing h
 
 from forensix.media import foreign
 
-_FTYP = {b"qt  ": "mov", b"M4V ": "m4v", b"M4VH": "m4v", b"M4VP": "m4v", b"M4A ": "m4a", b"M4B ": "m4a", b"M4P ": "m4a"}
-_HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"}
+_FTYP = {
+    b"qt  ": "mov", b"M4V ": "m4v", b"M4VH": "m4v", b"M4VP": "m4v", b"M4A ": "m4a", b"M4B ": "m4a", b"M4P ": "m4a",
+    b"kddi": "3gp",
+}  # fmt: skip
+_HEIF_BRANDS = {
+    b"heic",
+    b"heix",
+    b"heim",
+    b"heis",
+    b"hevc",
+    b"hevx",
+    b"mif1",
+    b"mif2",
+    b"mif3",
+    b"msf1",
+    b"avif",
+    b"avis",
+}
 _QUICKTIME_BOXES = {b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"}
 _BITRATES = {
     1: (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),

@@ -15,6 +15,9 @@ CONTAINERS = {"meta": 4, "iprp": 0, "ipco": 0, "moov": 0, "trak": 0, "mdia": 0, 
 CLIP = "mpvd"
 """The box in which Google's and Samsung's phones keep the video of a motion photo."""
 
+SHORT = "mini"
+"""The box that holds a whole small picture, in place of a meta box (23008-12, low-overhead image file format)."""
+
 MAX_BOXES = 5000
 MAX_DEPTH = 8
 
@@ -34,7 +37,9 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     for box in (node for node in parts.nodes if node.name == CLIP):
         parts.fact("heif.clip", {"size": box.size}, f"{CLIP} box", box.offset)
     meta = next((node for node in parts.nodes if node.name == "meta"), None)
-    if meta is None and not parts.is_whole:
+    if SHORT in names:
+        parts.fact("heif.coding", SHORT, f"{SHORT} box", next(n.offset for n in parts.nodes if n.name == SHORT))
+    if meta is None and (SHORT in names or not parts.is_whole):
         return parts
     if meta is None:
         parts.problem("There is no meta box, so no picture can be located.", "boxes", 0)

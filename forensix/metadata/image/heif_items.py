@@ -14,6 +14,9 @@ MAX_EXTENTS = 256
 MAX_REFERENCES = 4000
 TOLD = 40
 PICTURES = ("hvc1", "av01", "avc1", "vvc1", "jpeg", "j2k1", "unci", "grid", "iovl", "iden", "tmap")
+DERIVED = ("grid", "iovl", "iden", "tmap")
+"""Kinds of pictures that are put together from others."""
+
 KINDS = {
     "auxid:1": "alpha", "auxiliary:alpha": "alpha", "auxid:2": "depth map", "auxiliary:depth": "depth map",
     "gainmap": "gain map", "matte": "matte",
@@ -77,9 +80,15 @@ def read(data: bytes, meta: Node) -> Items:
 
 
 def facts(items: Items) -> Iterator[Fact]:
-    """Yield ``heif.picture``, a dict for each picture beside the one that is shown: what it is, its size, whose."""
+    """Yield ``heif.coding``, how pictures are coded, and ``heif.picture``, a dict for each that is not shown.
+
+    The dict holds what the picture is, its size, and whose it is.
+    """
     thumbnails, auxiliary = items.referring("thmb"), items.referring("auxl")
     parts = {target for kind in ("dimg", "base") for _, targets in items.references.get(kind, []) for target in targets}
+    coded = {item.kind for item in items.by_number.values() if item.kind in PICTURES and item.kind not in DERIVED}
+    if coded:
+        yield Fact("heif.coding", " ".join(sorted(coded)), "item information")
     told = 0
     for item in items.by_number.values():
         is_picture = item.kind in PICTURES and item.number != items.primary and item.number not in parts

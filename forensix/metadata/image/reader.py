@@ -45,6 +45,8 @@ NO_DECODER_BEHIND = (
 )
 DECODED_TIFFS = (1, 2, 3, 4, 5, 7, 8, 32773, 32946)
 """Compressions of TIFF that the decoder knows; raw files of cameras and scientific ones use others."""
+DECODED_HEIFS = ("hvc1", "av01")
+"""Codings of HEIF that the decoder knows; thermal and industrial cameras store pictures without compression."""
 
 MAX_HIDDEN_BITS = 64 << 20
 DEVICE_KEYS = (
@@ -125,6 +127,12 @@ def _has_pixels(parts: Parts) -> bool:
     return {"exif.ImageWidth", "exif.ImageLength"} <= stated and not any(p.grave for p in parts.problems)
 
 
+def _is_coded_otherwise(parts: Parts) -> bool:
+    """Tell whether a HEIF file can be followed without a fault and holds no picture that is coded as is known here."""
+    coding = next((str(f.value).split() for f in parts.facts if f.key == "heif.coding"), [])
+    return bool(coding) and not {*coding} & {*DECODED_HEIFS} and not any(p.grave for p in parts.problems)
+
+
 def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[Problem]]:
     """Decode once and say what came of it."""
     if format == "jpeg" and not any(f.key == "jpeg.frame" for f in parts.facts):
@@ -159,7 +167,7 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
                 except SyntaxError:
                     return facts, [Problem(NO_DECODER_BEHIND, "decoder", grave=False, unread=True)]
     except UnidentifiedImageError:
-        if format == "tiff" and _has_pixels(parts):
+        if (format == "tiff" and _has_pixels(parts)) or (format == "heif" and _is_coded_otherwise(parts)):
             return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
         if _is_cut(parts):
             return [], []
@@ -182,7 +190,8 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
             early = f"The compressed data end early: {cut_jpeg.share(cut[1])} of the pixels are missing."
             return facts, [Problem(early, "decoder")] if cut[1] else []
         compression = next((f.value for f in parts.facts if f.key == "exif.Compression"), 1)
-        if format == "tiff" and compression not in DECODED_TIFFS and _has_pixels(parts):
+        is_other_tiff = format == "tiff" and compression not in DECODED_TIFFS and _has_pixels(parts)
+        if is_other_tiff or (format == "heif" and _is_coded_otherwise(parts)):
             return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
         if _is_cut(parts):
             return [], []
