@@ -39,6 +39,11 @@ SIGNATURES = (
     (b"caff", "a Core Audio file"),
     (b"#!AMR", "an AMR file"),
     (b"riff\x2e\x91\xcf\x11", "a Sony Wave64 file"),
+    (b"MAC ", "a Monkey's Audio file"),
+    (b"TTA1", "a True Audio file"),
+    (b"MPCK", "a Musepack file"),
+    (b"MP+", "a Musepack file"),
+    (b"wvpk", "a WavPack file"),
 )
 BARE_VIDEO = re.compile(rb"\x00?\x00\x00\x01(?:([\x67\x47\x27]|\x09[\x10-\xf0]\x00?\x00\x00\x01)|[\x40\x46\x4e]\x01)")
 """A start code and the first unit of H.264 (parameters, or where a picture begins) or H.265 (that, or a message)."""

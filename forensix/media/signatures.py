@@ -88,6 +88,8 @@ def _by_frames(head: bytes) -> str | None:
     if tagged and at >= len(head) - 4:
         # A large cover picture: what follows lies beyond the head.
         return "mp3"
+    if tagged and foreign.is_foreign(head[at:]):
+        return None
     start = at
     while start < len(head) and head[start] == 0:
         start += 1

@@ -191,7 +191,7 @@ def sniff(head: bytes, name: str) -> FileFormat:
     if slug:
         mime = "image/avif" if slug == "heif" and head[8:12] in (b"avif", b"avis") else MIME[slug]
         return FileFormat(slug, mime, _kinds(slug))
-    what = foreign.name(head)
+    what = foreign.name(head[after_tags(head) :])
     slug = _named(extension)
     # A PDF is text to a great extent; one that lost its header is told by its objects.
     if slug and (what is None or (slug == "pdf" and what == foreign.TEXT and _PDF_PARTS.search(head))):

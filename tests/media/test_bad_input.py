@@ -88,6 +88,8 @@ COPIED = r", which FFmpeg copies unchanged into a file that can be read \(ffmpeg
         (b"\xff\xd8\xff\xf7\0\x11\x08" + bytes(60), "is a JPEG-LS image"),
         (b"\xff\x4f\xff\x51\0\x2f" + bytes(60), "is a JPEG 2000 image"),
         (b"riff\x2e\x91\xcf\x11\xa5\xd6" + bytes(60), "is a Sony Wave64 file"),
+        (b"ID3\3\0\0\0\0\0\4" + bytes(4) + b"TTA1" + bytes(60), "is a True Audio file"),
+        (b"ID3\3\0\0\0\0\0\4" + bytes(4) + b"MAC " + bytes(60), "is a Monkey's Audio file"),
         (b"G" + bytes(187) + b"G", f"is an MPEG transport stream{COPIED}"),
         (
             2 * (bytes(4) + b"G" + bytes(187)),

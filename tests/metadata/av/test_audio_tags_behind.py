@@ -57,6 +57,10 @@ def test_adif_is_aac_and_no_damage(tmp_path: Path) -> None:
     assert facts.problems == () and facts.fact("adif.header").offset == 0
 
 
+def test_the_brand_of_kddi_is_3gpp() -> None:
+    assert sniff.sniff(b"\x00\x00\x00\x18ftypkddi\x00\x00\x00\x00kddi3g2a", "a.3g2").format == "3gp"
+
+
 def test_3gpp_in_mp4_fits_its_name(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     path.write_bytes(b"\x00\x00\x00\x18ftyp3gp5\x00\x00\x01\x003gp53gp4" + bytes(64))
