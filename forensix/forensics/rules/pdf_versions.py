@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.findings import Finding, finding, joined
+from forensix.forensics.findings import Finding, finding, joined, place
 from forensix.forensics.rules import pdf_after_signing, pdf_dates, video_tags
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf.objects import MAX_LISTED
@@ -25,7 +25,7 @@ ADDITIONS = ("fill_forms", "annotate")
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
-    """Yield one claim for each revision after the first, and one for identifiers that tell of another save."""
+    """Yield one claim for each revision after the first, and those of a checksum and of identifiers."""
     revisions = facts.records("pdf.revision")
     later = revisions[1:]
     saves = [f for f in later if not f.value["same_save"]]
@@ -66,9 +66,28 @@ def rules(facts: Facts) -> Iterator[Finding]:
             facts=[fact],
             values=[fact.value["summary"]],
         )
+    yield from _in_place(facts)
     # One cause is told once: versions that are there, signed ones too, need no identifier to tell of them.
     if not saves:
         yield from _identifier(facts)
+
+
+def _in_place(facts: Facts) -> Iterator[Finding]:
+    """Tell that a checksum of the bytes that were written first does not fit them any more."""
+    fact = facts.fact("pdf.checksum")
+    if fact is not None:
+        yield finding(
+            "suspect",
+            "Bytes of the document were changed after the office program wrote them",
+            f"{place(fact)}: LibreOffice, OpenOffice and their kin write the MD5 of all that stands before the trailer "
+            "there, and it is not that of what stands there now. Programs that save a document write it anew or append "
+            "to it, so something was changed in place, by hand or by a script: a date, a name, what a page shows. A "
+            "transfer that damaged the file, or changed its line ends, leaves this too.",
+            "versions",
+            "editing",
+            facts=[fact],
+            flags=("FILE_EDITED",),
+        )
 
 
 def _only_signing(facts: Facts, saves: list[Fact]) -> bool:

@@ -1,6 +1,7 @@
 """Facts of PDF documents.
 
     pdf.version pdf.writer pdf.linearized pdf.sections pdf.id     structure
+    pdf.checksum                                                  where the bytes are not those that it was made of
     pdf.revision                                                  one dict per saved version (`changes.changes`)
     pdf.encryption.*                                              filter, algorithm, bits, locked, forbidden
     pdf.info.* xmp.*                                              what the document says of itself
@@ -29,6 +30,7 @@ from forensix.metadata.blocks import xmp
 from forensix.metadata.facts import WHOLE, Fact, Facts, Node, Problem
 from forensix.metadata.pdf import changes as pdf_changes
 from forensix.metadata.pdf import checks as pdf_checks
+from forensix.metadata.pdf import checksum as pdf_checksum
 from forensix.metadata.pdf import history as pdf_history
 from forensix.metadata.pdf import objects as pdf_objects
 from forensix.metadata.pdf import offsets as pdf_offsets
@@ -118,6 +120,7 @@ def _structure(data: bytes, history: History) -> tuple[list[Fact], list[Problem]
     mark = _HEADER_MARK.match(data, start, start + 40)
     if mark and mark.group(1) in _WRITERS:
         items.append(Fact("pdf.writer", _WRITERS[mark.group(1)], "comment behind the header", mark.start(1)))
+    items += [fact for fact in [pdf_checksum.changed(data, start)] if fact]
     if history.linearized_length is not None:
         items.append(
             Fact("pdf.linearized", history.linearized_length, "linearisation dictionary /L", history.header_offset)
