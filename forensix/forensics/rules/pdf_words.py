@@ -1,4 +1,4 @@
-"""Claims about words of a PDF that stand in another font than their line, or that are stored other than they are seen.
+"""Claims about words of a PDF that were edited, stand in another font than their line, or are stored other than seen.
 
 A line in two copies of one font is left by filling in a printed form as well as by replacing words: it is told with
 the words, and is no sign of tampering by itself. An amount that is a little off the size or the baseline of its line is
@@ -21,11 +21,29 @@ KINDS = {
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
-    """Yield the claims on words in another font, on amounts that are off their line, and on form fields."""
+    """Yield the claims on words that were edited, in another font or off their line, and on form fields."""
+    yield from _touched_up(facts)
     yield from _fields(facts)
     yield from _xfa(facts)
     yield from _fonts(facts)
     yield from _uneven(facts)
+
+
+def _touched_up(facts: Facts) -> Iterator[Finding]:
+    touched = facts.records("pdf.touched_up")
+    if touched:
+        yield finding(
+            "suspect",
+            f"Words were edited or added in Acrobat ({pages(touched)})",
+            f"The {touched[0].where} holds the mark TouchUp_TextEdit, which Adobe Acrobat leaves beside the words that "
+            "somebody changes or adds with its tools for text; another program that saves the document later keeps it. "
+            "What stood there before is not kept. Correcting a slip and making a form ready leave it as well.",
+            "versions",
+            "editing",
+            facts=touched,
+            values=[f"page {f.value['page']}, marks: {f.value['marks']}" for f in touched],
+            flags=("FILE_EDITED",),
+        )
 
 
 def _fields(facts: Facts) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return a dict per place for each of these, and ``pdf.scan``, how many pages a picture fills.
 
     ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.replaced_text``,
-    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.field``.
+    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.field``, ``pdf.touched_up``.
     """
     items: list[Fact] = []
     problems: list[Problem] = []
@@ -110,6 +110,8 @@ def _page(
     items = [
         Fact(key, {"page": number, **place}, where) for key, found in places.items() for place in islice(found, TOLD)
     ]
+    if drawing.n_touched_up:
+        items.append(Fact("pdf.touched_up", {"page": number, "marks": drawing.n_touched_up}, where))
     items += [] if anew else _contradictions([field for field, _, _ in widgets], drawing, number)
     items += [
         Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")

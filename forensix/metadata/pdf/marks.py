@@ -98,6 +98,8 @@ class Drawing:
     """What form fields without words draw: their grounds and pictures."""
     n_text: int = 0
     n_hidden_text: int = 0
+    n_touched_up: int = 0
+    """Marks that Acrobat left where words were edited."""
 
 
 class Inked:

@@ -46,6 +46,8 @@ PARTS, CORNERS = 100, 5000
 """Parts of one path, of an extent to cover words, that are looked at, the first ones, and corners of a shape."""
 
 DEPTH = 5
+TOUCHED_UP = "/TouchUp_TextEdit"
+"""The mark that Acrobat puts beside words that somebody edited or added with its tools for text."""
 
 
 class Reader:
@@ -124,6 +126,8 @@ class Reader:
             elif operator in ("BDC", "BMC"):
                 marked = values[1] if operator == "BDC" and len(values) == 2 and str(values[0]) == "/OC" else None
                 self.layers.append(self.budget.layers.hidden(paint.entry(resources, "/Properties", marked)))
+            elif operator == "MP" and values and str(values[0]) == TOUCHED_UP:
+                self.drawing.n_touched_up += 1
             elif operator == "EMC" and len(self.layers) > outer:
                 self.layers.pop()
             elif operator == "BT":

@@ -12,7 +12,8 @@
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the pages shows
     pdf.unseen_text pdf.replaced_text pdf.other_font pdf.field    and what it hides, mixes, or shows beside a value
-    pdf.xfa_field pdf.uneven_amount                               an XFA form's other values; amounts off their line
+    pdf.xfa_field pdf.uneven_amount pdf.touched_up                an XFA form's other values; amounts off their line;
+                                                                  pages with words that were edited in Acrobat
     c2pa.*                                                        content credentials
 
 The bytes are walked first, by a reader that needs no intact structure; then the document is opened by qpdf (pikepdf)

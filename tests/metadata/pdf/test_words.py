@@ -337,3 +337,18 @@ def test_a_few_words_in_another_font_than_their_line(tmp_path: Path, data: bytes
 )
 def test_lines_of_two_fonts_that_are_ordinary(tmp_path: Path, data: bytes, name: str, words: bytes) -> None:
     assert not list(pdf.read(str(mixed(tmp_path, data, words, name))).all("pdf.other_font"))
+
+
+@pytest.mark.parametrize(
+    ("content", "places"),
+    [
+        (b"BT /F0 12 Tf 50 700 Td (Total 930.00) Tj ET\n/TouchUp_TextEdit MP\nBT ET", ["page 1, marks: 1"]),
+        (b"/TouchUp_TextEdit MP /TouchUp_TextEdit MP", ["page 1, marks: 2"]),
+        (b"BT /F0 12 Tf 50 700 Td (/TouchUp_TextEdit MP) Tj ET /Heading MP", []),
+    ],
+)
+def test_words_that_were_edited_in_acrobat(tmp_path: Path, content: bytes, places: list[str]) -> None:
+    with pikepdf.new() as document:
+        page(document, content, F0=plain(document))
+        found = told(saved(document, tmp_path), "edited or added in Acrobat")
+    assert [(f.severity, place) for f in found for place in f.claim.value] == [("suspect", place) for place in places]
