@@ -172,6 +172,23 @@ def _contents(facts: Facts) -> Iterator[Finding]:
             "security",
             facts=(danger or files)[:20],
         )
+    changed = facts.records("pdf.changed_file")
+    if changed:
+        yield finding(
+            "suspect",
+            "An attached file is not the one that was attached"
+            if len(changed) == 1
+            else f"{len(changed)} attached files are not those that were attached",
+            f"{place(changed[0])}: beside {changed[0].value['name'][:80]!r} stands the MD5 of the file that was "
+            "attached, and that of the file that is there now is another. What is attached was changed or exchanged "
+            "later, by a program that knows nothing of the checksum; one that reckons it wrongly leaves this too. "
+            "Invoices carry the amounts and the account that machines read in such a file.",
+            "structure",
+            "editing",
+            facts=changed,
+            values=[f"{f.value['name']}: stated {f.value['stated']}, is {f.value['present']}" for f in changed],
+            flags=("FILE_EDITED",),
+        )
     if facts.get("pdf.form.xfa"):
         yield finding(
             "benign",

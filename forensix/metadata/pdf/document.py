@@ -13,7 +13,7 @@ import pikepdf
 
 from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf import layers, pictures
+from forensix.metadata.pdf import attachments, layers, pictures
 from forensix.metadata.pdf.operators import CONTENT_BYTES
 
 OBJECTS = 50_000
@@ -158,7 +158,7 @@ def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:
     links: dict[str, int] = {}
     filters: set[str] = set()
     items: list[Fact] = []
-    n_images = 0
+    n_images = n_files = 0
     for item in list(pdf.objects)[:OBJECTS]:
         if not isinstance(item, pikepdf.Dictionary | pikepdf.Stream):
             continue
@@ -174,6 +174,10 @@ def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:
             if "/EF" in item and isinstance(item.get("/EF"), pikepdf.Dictionary):
                 name = item.get("/UF", item.get("/F", ""))
                 items.append(Fact("pdf.embedded_file", str(name)[:TEXT], f"file specification, object {number}"))
+                n_files += 1
+                if n_files <= MAX_LISTED and not pdf.is_encrypted and (record := attachments.changed(item)):
+                    where = f"embedded file, object {record['object']}"
+                    items.append(Fact("pdf.changed_file", {"name": str(name)[:TEXT], **record}, where))
             if subtype in ("/RichMedia", "/Screen", "/Movie", "/Sound", "/3D", "/FileAttachment"):
                 items.append(Fact("pdf.embedded_media", subtype.lstrip("/"), f"annotation, object {number}"))
             for kind, text in _actions(item, 0):

@@ -6,6 +6,7 @@
     pdf.encryption.*                                              filter, algorithm, bits, locked, forbidden
     pdf.info.* xmp.*                                              what the document says of itself
     pdf.action.* pdf.open_action pdf.embedded_file pdf.form.*     what it can do, and what it carries
+    pdf.changed_file                                              an attached file that its own checksum does not fit
     pdf.layer.* pdf.printed_layer pdf.font pdf.uri pdf.pages pdf.images pdf.picture
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
     pdf.note pdf.notes                                            comments that came after a signature (`notes`)
