@@ -4,9 +4,10 @@ An encoder begins with a whole frame, ends with one, and puts each behind the on
 or was recorded from the middle of a stream, as web radio is.
 """
 
+import re
 from collections.abc import Iterator
 
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Fact, Facts
 
 
@@ -16,6 +17,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _torn(facts)
     yield from _cut_off(facts)
     yield from _stated(facts)
+    yield from _changed(facts)
 
 
 def _joins(facts: Facts) -> Iterator[Finding]:
@@ -152,6 +154,26 @@ def _stated(facts: Facts) -> Iterator[Finding]:
             values=[f"{frames.value} frames stated", f"{n_frames.value} there"],
             flags=("FILE_EDITED",),
         )
+
+
+def _changed(facts: Facts) -> Iterator[Finding]:
+    """Tell that the sound is not the one that the encoder's checksum was made of, where nothing else says so."""
+    checksum = facts.fact("mpeg.checksum")
+    if checksum is None or _lacking(facts) or facts.fact("mpeg.join") or facts.fact("mpeg.torn"):
+        return
+    gained = next((f for f in facts.items if re.search("mp3gain|replaygain", f"{f.key} {f.value}", re.I)), None)
+    explained = f"{place(gained)} tells of such a change of the volume." if gained else "Nothing in the file tells why."
+    yield finding(
+        "benign" if gained else "suspect",
+        "The sound was changed after it was encoded",
+        f"{place(checksum)}: the encoder states a checksum of all sound behind the first frame, and what may be meant "
+        "has another. Frames were exchanged, taken out or changed without encoding anew. MP3Gain and programs like "
+        f"it do so to make a recording louder or softer. {explained}",
+        "encoding",
+        "editing",
+        facts=[checksum, *([gained] if gained else [])],
+        flags=() if gained else ("FILE_EDITED",),
+    )
 
 
 def _lacking(facts: Facts) -> tuple[str, Fact, Fact] | None:

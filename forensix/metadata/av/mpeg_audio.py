@@ -3,7 +3,8 @@
 LAME writes its name, its settings and the length into the first frame; other encoders leave it out. A second such
 frame, or a change of rate or channels on the way, is what joining files without decoding leaves. ``mpeg.torn`` is where
 a frame does not follow the one before (`mpeg_reservoir`); ``mpeg.begins_inside`` and ``mpeg.ends_inside`` are bytes of
-a frame that is not whole, ``mpeg.refers_back`` those before the first frame that its sound would need.
+a frame that is not whole, ``mpeg.refers_back`` those before the first frame that its sound would need;
+``mpeg.checksum`` is that of the encoder where the sound does not fit it (`mpeg_checksum`).
 
 References
 ----------
@@ -14,7 +15,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from forensix.metadata.av import id3, tags_behind
+from forensix.metadata.av import id3, mpeg_checksum, tags_behind
 from forensix.metadata.av.collector import FactCollector, is_text, text
 from forensix.metadata.av.mpeg_reservoir import Reservoir
 from forensix.metadata.facts import Node
@@ -130,7 +131,7 @@ def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
         kind = (frame[0], frame[3], int(frame[4] == 3))
         if last and kind != last:
             changes.append(at)
-        begins = _encoder(data, at, frame, facts, n)
+        begins = _encoder(data, at, frame, facts, n, end)
         if begins:
             changes += [at] if n > 1 else []
         if begins or (last and kind != last):
@@ -180,7 +181,7 @@ def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
             )
 
 
-def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n: int) -> bool:
+def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n: int, end: int) -> bool:
     """Read a Xing, Info or VBRI header and the LAME tag in it; say whether there is one."""
     side = (17 if frame[4] == 3 else 32) if frame[0] == 3 else (9 if frame[4] == 3 else 17)
     mark = at + 4 + side
@@ -191,7 +192,7 @@ def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n
     if raw[:4] not in (b"Xing", b"Info"):
         return False
     facts.fact("mpeg.encoder_header", raw[:4].decode(), f"frame {n + 1}", mark)
-    flags = int.from_bytes(raw[4:8], "big")
+    flags, ends = int.from_bytes(raw[4:8], "big"), {end}
     if flags & 1:
         facts.fact(
             "mpeg.stated_frames", int.from_bytes(raw[8:12], "big"), f"frame {n + 1} {raw[:4].decode()}", mark + 8
@@ -199,6 +200,7 @@ def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n
     if flags & 2:
         place = 8 + 4 * bool(flags & 1)
         stated = int.from_bytes(raw[place : place + 4], "big")
+        ends.add(at + stated)
         facts.fact("mpeg.stated_bytes", stated, f"frame {n + 1} {raw[:4].decode()}", mark + place)
         facts.fact("mpeg.bytes", len(data) - at, "from that frame to the end of the file", at)
     tag = 8 + 4 * bool(flags & 1) + 4 * bool(flags & 2) + 100 * bool(flags & 4) + 4 * bool(flags & 8)
@@ -211,6 +213,9 @@ def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n
             facts.fact("mpeg.delay_samples", [both >> 12, both & 0xFFF], f"frame {n + 1} LAME tag", mark + tag + 21)
         if len(raw) > tag + 10:
             facts.fact("mpeg.lowpass_hz", raw[tag + 10] * 100, f"frame {n + 1} LAME tag", mark + tag + 10)
+        lame = bytes(data[mark + tag : mark + tag + mpeg_checksum.TAG_BYTES])
+        if not n and (stated_sum := mpeg_checksum.unlike(data, lame, at, frame[5], ends)):
+            facts.fact("mpeg.checksum", stated_sum, "frame 1 LAME tag", mark + tag + 32)
     return True
 
 

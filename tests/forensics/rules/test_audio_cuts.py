@@ -1,5 +1,6 @@
 """What recordings that were cut, joined or added to without encoding anew are told to be."""
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,31 @@ def test_mp3_from_which_frames_were_taken_out_is_told_so(tmp_path: Path, mp3: tu
     told = [[c for c in suspected(found(tmp_path / "a.mp3", cut)) if "cut or joined at 1 place" in c] for cut in cuts]
     assert sum(map(len, told)) >= 5
     assert suspected(found(tmp_path / "a.mp3", whole)) == []
+
+
+CHANGED = "The sound was changed after it was encoded"
+
+
+@pytest.mark.parametrize("tag", [b"", b"TAG" + bytes(125)])
+def test_sound_that_is_not_what_the_encoder_wrote_is_told_so(
+    tmp_path: Path, mp3: tuple[bytes, list[int]], tag: bytes
+) -> None:
+    """A frame is written over, or one is taken out together with what states their number."""
+    data, places = mp3
+    assert suspected(found(tmp_path / "a.mp3", data + tag)) == []
+    louder = bytearray(data)
+    louder[places[51] - 5] ^= 1
+    assert suspected(found(tmp_path / "a.mp3", bytes(louder) + tag)) == [CHANGED]
+    gained = b"APETAGEX" + struct.pack("<IIII8x", 2000, 63, 1, 0)
+    gained = struct.pack("<II", 8, 0) + b"MP3GAIN_MINMAX\0" + b"101,2010" + gained
+    findings = found(tmp_path / "a.mp3", bytes(louder) + gained)
+    assert suspected(findings) == [] and "MP3GAIN" in pick(findings, CHANGED).claim.explanation.upper()
+    fewer = bytearray(data[: places[60]] + data[places[61] :])
+    at = fewer.index(b"Info") if b"Info" in fewer else fewer.index(b"Xing")
+    frames, size = struct.unpack_from(">II", fewer, at + 8)
+    struct.pack_into(">II", fewer, at + 8, frames - 1, size - (places[61] - places[60]))
+    told = suspected(found(tmp_path / "a.mp3", bytes(fewer) + tag))
+    assert told == [CHANGED] or "cut or joined" in told[0]
 
 
 def test_words_before_the_first_frame_are_no_rest_of_one(tmp_path: Path, mp3: tuple[bytes, list[int]]) -> None:
