@@ -10,11 +10,13 @@ ISO 32000-2:2020, 7.5 (file structure), 7.5.6 (incremental updates), annex F (li
 """
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forensix.metadata.facts import Problem
 from forensix.metadata.pdf import syntax
+from forensix.metadata.pdf.objects import View
 from forensix.metadata.pdf.sections import Entry, Section, section_at
 from forensix.metadata.pdf.syntax import SyntaxFault
 
@@ -172,12 +174,17 @@ def _revisions(
     data: bytes, marks: list[re.Match[bytes]], chain: list[int], section: Any, linearized: int | None
 ) -> tuple[Revision, ...]:
     inside = _stream_spans(data) if len(marks) > 1 else []
+    entries_now = {n: e for o in reversed(chain) for n, e in section(o).entries.items()} if inside else {}
+    objects = View(data, entries_now, {})
+    places = sorted((e[1], n) for n, e in entries_now.items() if e[0] == "at")
     ends: list[tuple[re.Match[bytes], Section | None]] = []
     for i, mark in enumerate(marks):
         start = int(mark.group(1) or 0)
         here = section(start) if start < mark.start() else None
         is_first_part = linearized is not None and i == 0 and len(marks) > 1
         if here is None and (is_first_part or any(a < mark.start() < b for a, b in inside)):
+            continue
+        if here is None and _is_attached(objects, places, mark.start()):
             continue
         if is_first_part and here is not None and start not in chain:
             continue
@@ -220,6 +227,16 @@ def _revisions(
         )
         previous_end = end
     return tuple(revisions)
+
+
+def _is_attached(objects: View, places: list[tuple[int, int]], at: int) -> bool:
+    """Say whether a mark stands in the stream of an object, as those of a document do that is attached as it is."""
+    index = bisect_left(places, (at, 0))
+    if not index:
+        return False
+    offset, number = places[index - 1]
+    raw = objects.stream(number)
+    return raw is not None and at < syntax.indirect(objects.data, offset)[2] + len(raw)
 
 
 def _stream_spans(data: bytes) -> list[tuple[int, int]]:

@@ -70,6 +70,15 @@ def test_one_version_has_no_later_revision(tmp_path: Path) -> None:
     assert facts.get("pdf.pages") == 1
 
 
+def test_a_document_that_is_attached_uncompressed_is_no_version(tmp_path: Path) -> None:
+    path, inner = tmp_path / "a.pdf", page(tmp_path / "inner.pdf").read_bytes()
+    with pikepdf.open(page(tmp_path / "outer.pdf")) as document:
+        document.attachments["inner.pdf"] = inner
+        document.save(path, compress_streams=False, static_id=True)
+    assert path.read_bytes().count(b"%%EOF") == 2
+    assert [f.value["index"] for f in pdf.read(str(path)).all("pdf.revision")] == [1]
+
+
 def test_each_revision_is_told_with_its_bytes_and_its_words(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     first = path.read_bytes()
