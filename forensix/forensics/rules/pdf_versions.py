@@ -2,6 +2,7 @@
 saved again."""
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,11 @@ PROOF = {"validation data", "catalog", "structure of the file"}
 DATED = PROOF | {"document information", "metadata"}
 """The same, with the date of that save, which both hold."""
 
+BESIDE = DATED | {"embedded file"}
+"""Roles of what is written where a file is attached, as the data of an electronic invoice are (ZUGFeRD, Factur-X)."""
+
+INVOICE = re.compile(r"(factur-x|zugferd-invoice|xrechnung|order-x)\.xml", re.IGNORECASE)
+"""What the data of an electronic invoice are called, which are attached to a document that is already made."""
 
 MAKER, MAKER_S = "Acrobat PDFMaker", 120.0
 """What has a document printed, and saves it again with its bookmarks and tags, and in what time."""
@@ -33,8 +39,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
         n = len(saves) + 1
         changed = any(f.value["content_changed"] for f in saves)
         signing = _only_signing(facts, saves)
+        attaching = not signing and _only_attaching(revisions[0], saves)
         yield finding(
-            "benign" if signing else "suspect",
+            "benign" if signing or attaching else "suspect",
             f"The file holds {n} versions of the document",
             f"It was saved {n - 1} more {'time' if n == 2 else 'times'} by appending to it, so every earlier version "
             "is still inside and can be taken out with `forensix extract-revisions`."
@@ -45,12 +52,18 @@ def rules(facts: Facts) -> Iterator[Finding]:
                 else ""
             )
             + (" The later versions are those that were signed, with what the signatures allow." if signing else "")
-            + ("" if signing else " Filling a form, commenting and signing save so, and so does changing a page."),
+            + (
+                " The later version attaches a file and draws nothing, as what adds its data to an invoice does."
+                if attaching
+                else ""
+                if signing
+                else " Filling a form, commenting and signing save so, and so does changing a page."
+            ),
             "versions",
             "versions",
             facts=saves,
             values=[f"{f.value['index']}: {f.value['summary']}" for f in (revisions[0], *saves[:MAX_NAMED])],
-            flags=() if signing else ("FILE_EDITED",),
+            flags=() if signing or attaching else ("FILE_EDITED",),
         )
     for fact in saves[:MAX_NAMED]:
         yield _revision(fact)
@@ -112,6 +125,19 @@ def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
             )
             for f in saves
         )
+    )
+
+
+def _only_attaching(first: Fact, saves: list[Fact]) -> bool:
+    """Say whether the one later version attaches the first files and changes nothing that draws, or may do so.
+
+    Objects of a role that is not known are new in it, so that nothing leads to them but what it attaches.
+    """
+    if len(saves) != 1 or saves[0].value["content_changed"] or "embedded file" in first.value["roles"]:
+        return False
+    rows = [(role, verb) for _, role, verb in saves[0].value["changed"]]
+    return ("embedded file", "added") in rows and all(
+        role in BESIDE or (role == "other object" and verb == "added") for role, verb in rows
     )
 
 
@@ -190,19 +216,22 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     editors = [program.name for program in programs if program.category == "editor"]
     if later and gap_s <= MAKER_S and any(program.name == MAKER for program in programs):
         editors.append(MAKER)
+    attached = [str(f.value) for f in facts.all("pdf.embedded_file") if INVOICE.fullmatch(str(f.value))]
     yield finding(
-        "benign" if editors else "suspect",
+        "benign" if editors or attached else "suspect",
         "The document was saved again after it was made",
         "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
         + (". Its dates say so too. " if later else ". ")
         + (
             f"{editors[0]}, which the document names, explains it."
             if editors
+            else f"{attached[0]}, the data of an electronic invoice, was attached so; another change leaves the same."
+            if attached
             else "Filling a form, signing, stamping and preparing for the web do so as well as a change of the content."
         ),
         "versions",
         "editing",
         facts=[fact],
         values=fact.value,
-        flags=() if editors else ("FILE_EDITED",),
+        flags=() if editors or attached else ("FILE_EDITED",),
     )

@@ -54,6 +54,35 @@ def test_later_version_of_the_page_is_suspect(tmp_path: Path) -> None:
     assert "FILE_EDITED" in result(findings).red_flags
 
 
+@pytest.mark.parametrize(("n_times", "severity"), [(1, "benign"), (2, "suspect")])
+def test_a_version_that_attaches_the_first_file_needs_no_explanation(
+    tmp_path: Path, n_times: int, severity: str
+) -> None:
+    """The data of electronic invoices are attached so; the second ones take the place of the first."""
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path) as document:
+        root, pages_at = document.Root.objgen[0], document.Root.Pages.objgen[0]
+    for n in range(n_times):
+        file, named = 900 + 2 * n, 901 + 2 * n
+        entry = b"<< /Type /Filespec /F (invoice.xml) /EF << /F %d 0 R >> >>" % file
+        catalog = b"<< /Type /Catalog /Pages %d 0 R /Names << /EmbeddedFiles << /Names [(a) %d 0 R] >> >> >>"
+        content = b"<< /Type /EmbeddedFile /Length 9 >>\nstream\n<total/>%d\nendstream" % n
+        objects = {file: content, named: entry, root: catalog % (pages_at, named)}
+        path.write_bytes(appended(path.read_bytes(), objects))
+    assert pick(findings_of(path), f"The file holds {n_times + 1} versions").severity == severity
+
+
+@pytest.mark.parametrize(("name", "severity"), [("factur-x.xml", "benign"), ("notes.xml", "suspect")])
+def test_the_data_of_an_electronic_invoice_explain_that_it_was_saved_again(name: str, severity: str) -> None:
+    saved = facts(
+        ("pdf.id", ["aa", "bb"]),
+        ("pdf.info.CreationDate", "D:20240102030405Z"),
+        ("pdf.info.ModDate", "D:20240105030405Z"),
+        ("pdf.embedded_file", name),
+    )
+    assert pick(claims(saved), "The document was saved again").severity == severity
+
+
 def test_versions_are_numbered_as_they_are_counted(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     number = content_number(path)
