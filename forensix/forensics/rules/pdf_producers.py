@@ -44,10 +44,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _written_anew(facts)
     stated = modified(facts)
     if stated:
-        match = STATED.search(str(stated[0].value))
         yield finding(
             "suspect",
-            f"The document says that it was modified with {match[2].strip() if match else 'another program'}",
+            f"The document says that it was modified with {modifier(stated[0])}",
             f"{place(stated[0])}: {str(stated[0].value)[:200]}. Services add a stamp, a signature or a number this "
             "way; what was modified is not said.",
             "software",
@@ -68,6 +67,12 @@ def names(facts: Facts) -> list[Fact]:
 def modified(facts: Facts) -> list[Fact]:
     """Return the facts that say in words that a program modified the document."""
     return [f for f in video_tags.made_with(facts) if STATED.search(str(f.value))]
+
+
+def modifier(stated: Fact) -> str:
+    """Return the program that modified a document, by what the document says."""
+    match = STATED.search(str(stated.value))
+    return match[2].strip() if match else "another program"
 
 
 def _too_young(facts: Facts) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, joined, place
-from forensix.forensics.rules import pdf_after_signing, pdf_dates, video_tags
+from forensix.forensics.rules import pdf_after_signing, pdf_dates, pdf_producers, video_tags
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf.objects import MAX_LISTED
 
@@ -216,6 +216,8 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     editors = [program.name for program in programs if program.category == "editor"]
     if later and gap_s <= MAKER_S and any(program.name == MAKER for program in programs):
         editors.append(MAKER)
+    if stated := pdf_producers.modified(facts):
+        editors.append(pdf_producers.modifier(stated[0]))
     attached = [str(f.value) for f in facts.all("pdf.embedded_file") if INVOICE.fullmatch(str(f.value))]
     yield finding(
         "benign" if editors or attached else "suspect",

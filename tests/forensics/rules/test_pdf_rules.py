@@ -72,6 +72,19 @@ def test_a_version_that_attaches_the_first_file_needs_no_explanation(
     assert pick(findings_of(path), f"The file holds {n_times + 1} versions").severity == severity
 
 
+def test_what_a_document_says_modified_it_explains_that_it_was_saved_again() -> None:
+    """Courts stamp what is filed so, and it was told twice."""
+    saved = facts(
+        ("pdf.id", ["aa", "bb"]),
+        ("pdf.info.Producer", "Acrobat Distiller 17.0; modified using iText 7.1.6 by iText Group NV"),
+        ("pdf.info.CreationDate", "D:20240102030405Z"),
+        ("pdf.info.ModDate", "D:20240105030405Z"),
+    )
+    found = claims(saved)
+    assert pick(found, "modified with iText 7.1.6").severity == "suspect"
+    assert pick(found, "The document was saved again").severity == "benign"
+
+
 @pytest.mark.parametrize(("name", "severity"), [("factur-x.xml", "benign"), ("notes.xml", "suspect")])
 def test_the_data_of_an_electronic_invoice_explain_that_it_was_saved_again(name: str, severity: str) -> None:
     saved = facts(
