@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from forensix.forensics import software
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import pdf_dates, video_tags
-from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
 
 STATED = re.compile(r"modified (using|by|with) ([^;,(]{2,60})", re.IGNORECASE)
@@ -25,6 +25,12 @@ OFFICE_PARTS = re.compile(r"Writer|Calc|Impress|Draw|Math")
 
 PLACEHOLDERS = ("anonymous", "(anonymous)", "unspecified", "(unspecified)")
 """What ReportLab writes where nobody named a creator."""
+
+INVOICE = re.compile(r"(factur-x|zugferd-invoice|xrechnung|order-x)\.xml", re.IGNORECASE)
+"""What the data of an electronic invoice are called, which are attached to a document that is already made."""
+
+ATTACHING = "PyPDF"
+"""The library with which bookkeeping programs (Odoo, the Python library factur-x) attach them."""
 
 OF_WRITER = {"qpdf": r"qpdf|pikepdf", "MuPDF": r"mupdf|fitz"}
 """How programs name the library that wrote the file."""
@@ -42,6 +48,16 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _too_young(facts)
     yield from _two_producers(facts)
     yield from _written_anew(facts)
+    if attaching := attached_by(facts):
+        yield finding(
+            "benign",
+            f"{ATTACHING} attached the data of an electronic invoice",
+            f"{place(attaching[0])} names {ATTACHING}, and {invoice_data(facts)[0].value} is attached: bookkeeping "
+            "programs do so with this library. It can merge, cut and stamp documents as well.",
+            "software",
+            "origin",
+            facts=[*attaching, *invoice_data(facts)],
+        )
     stated = modified(facts)
     if stated:
         yield finding(
@@ -59,9 +75,25 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 def names(facts: Facts) -> list[Fact]:
     """Return the facts that name a program, without parts of an office suite that another of them names."""
-    named = [f for f in video_tags.made_with(facts) if str(f.value).strip().lower() not in PLACEHOLDERS]
+    attaching = attached_by(facts)
+    named = [
+        f
+        for f in video_tags.made_with(facts)
+        if str(f.value).strip().lower() not in PLACEHOLDERS and f not in attaching
+    ]
     suite = any(OFFICE.search(str(f.value)) for f in named)
     return [f for f in named if not (suite and OFFICE_PARTS.fullmatch(str(f.value).strip()))]
+
+
+def invoice_data(facts: Facts) -> list[Fact]:
+    """Return the attached files that are the data of an electronic invoice."""
+    return [f for f in facts.all("pdf.embedded_file") if INVOICE.fullmatch(str(f.value))]
+
+
+def attached_by(facts: Facts) -> list[Fact]:
+    """Return the facts that name the library with which the data of an electronic invoice were attached."""
+    named = [f for f, program in software.named(video_tags.made_with(facts)) if program.name == ATTACHING]
+    return named if invoice_data(facts) else []
 
 
 def modified(facts: Facts) -> list[Fact]:
@@ -102,8 +134,9 @@ def _two_producers(facts: Facts) -> Iterator[Finding]:
     info, packet = facts.fact("pdf.info.Producer"), facts.fact("xmp.pdf.Producer")
     if info is None or packet is None:
         return
-    first, second = identify(info.value), identify(packet.value)
-    if first is None or second is None or first == second:
+    first, second = software.identify(info.value), software.identify(packet.value)
+    # The library that attaches the data of an invoice updates one of the two.
+    if first is None or second is None or first == second or packet in attached_by(facts):
         return
     yield finding(
         "suspect",

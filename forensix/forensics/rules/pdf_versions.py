@@ -2,7 +2,6 @@
 saved again."""
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,9 +18,6 @@ DATED = PROOF | {"document information", "metadata"}
 
 BESIDE = DATED | {"embedded file"}
 """Roles of what is written where a file is attached, as the data of an electronic invoice are (ZUGFeRD, Factur-X)."""
-
-INVOICE = re.compile(r"(factur-x|zugferd-invoice|xrechnung|order-x)\.xml", re.IGNORECASE)
-"""What the data of an electronic invoice are called, which are attached to a document that is already made."""
 
 MAKER, MAKER_S = "Acrobat PDFMaker", 120.0
 """What has a document printed, and saves it again with its bookmarks and tags, and in what time."""
@@ -218,7 +214,7 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
         editors.append(MAKER)
     if stated := pdf_producers.modified(facts):
         editors.append(pdf_producers.modifier(stated[0]))
-    attached = [str(f.value) for f in facts.all("pdf.embedded_file") if INVOICE.fullmatch(str(f.value))]
+    attached = pdf_producers.invoice_data(facts)
     yield finding(
         "benign" if editors or attached else "suspect",
         "The document was saved again after it was made",
@@ -227,7 +223,7 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
         + (
             f"{editors[0]}, which the document names, explains it."
             if editors
-            else f"{attached[0]}, the data of an electronic invoice, was attached so; another change leaves the same."
+            else f"{attached[0].value}, the data of an electronic invoice, was attached so; another change does so too."
             if attached
             else "Filling a form, signing, stamping and preparing for the web do so as well as a change of the content."
         ),

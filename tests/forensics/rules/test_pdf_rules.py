@@ -96,6 +96,12 @@ def test_the_data_of_an_electronic_invoice_explain_that_it_was_saved_again(name:
     assert pick(claims(saved), "The document was saved again").severity == severity
 
 
+@pytest.mark.parametrize(("name", "is_invoice"), [("factur-x.xml", True), ("notes.xml", False)])
+def test_pypdf_is_no_editor_where_it_attached_the_data_of_an_electronic_invoice(name: str, is_invoice: bool) -> None:
+    made = facts(("pdf.info.Producer", "WeasyPrint 62.3"), ("xmp.pdf.Producer", "pypdf"), ("pdf.embedded_file", name))
+    assert sum(f.severity == "suspect" for f in claims(made)) == (0 if is_invoice else 2)
+
+
 def test_versions_are_numbered_as_they_are_counted(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     number = content_number(path)
