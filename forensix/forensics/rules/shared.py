@@ -25,6 +25,9 @@ SCREEN_DEVICES = re.compile(
 SECTORS_BYTES = (512, 1024, 2048, 4096)
 """Sizes of sectors and clusters of cards, which cameras fill to their end."""
 
+SIGNATURE_BYTES = 4
+"""The shortest beginning by which a file is known."""
+
 DJI_BYTES = 4096
 """What DJI's thermal cameras leave behind the last picture of a file's index is shorter."""
 
@@ -170,13 +173,15 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
     own = facts.fact("device.make") is not None and (
         holds_picture or (unknown and (_is_cameras(trailer) or _is_dji(facts, trailer)))
     )
+    # No file begins in so few bytes.
+    scant = unknown and value["size"] < SIGNATURE_BYTES
     record, sealed = value["kind"] in RECORDS, value["kind"] == trailers.DIGEST
-    harmless = value["kind"] in HARMLESS_TRAILERS or own or record or sealed or (remains and unknown)
+    harmless = value["kind"] in HARMLESS_TRAILERS or own or record or sealed or scant or (remains and unknown)
     yield finding(
         "benign" if harmless else "suspect",
         "Data stands after the end of the content",
-        f"{place(trailer)}: {value['size']} bytes that look like {value['kind']} follow where the format says that "
-        f"the content ends (first bytes {value['head']})."
+        f"{place(trailer)}: {value['size']} {'byte follows' if value['size'] == 1 else 'bytes follow'} where the "
+        f"format says that the content ends: {value['kind']} (first bytes {value['head']})."
         + (
             ""
             if not harmless
@@ -187,6 +192,8 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
             if sealed
             else " They are padding, or begin with zeros as the remains of a longer file do."
             if remains
+            else " They are too few to hold anything; some early cameras leave such bytes."
+            if scant
             else " Cameras leave such data: it fills the last sectors of their card, begins with its own size, or, "
             "with DJI's, follows the last picture of the index."
             if own and unknown

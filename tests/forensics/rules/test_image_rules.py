@@ -26,7 +26,7 @@ def test_a_camera_original_is_not_suspected(tmp_path: Path) -> None:
     assert result(actual).red_flags == {}
 
 
-@pytest.mark.parametrize("tail", [b"\xff\xff", b"\n", b"\r\n\r\n"])
+@pytest.mark.parametrize("tail", [b"\xff\xff", b"\n", b"\r\n\r\n", b"\x14"])
 def test_a_few_bytes_of_padding_behind_a_picture_are_benign(tail: bytes, tmp_path: Path) -> None:
     actual = judge(with_tags() + tail, tmp_path)
     assert noted(actual) == []
