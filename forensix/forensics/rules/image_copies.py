@@ -109,7 +109,8 @@ def claims(traces: dict[str, Any]) -> Iterator[Finding]:
     copied = is_copied(measured)
     words = (
         f"The grain between the edges comes again too (correlation {measured['grain']:.2f}), which things that are "
-        "made alike do not share. Copying within the picture leaves this; so does a pattern that a program drew."
+        "made alike seldom share. Copying within the picture leaves this; so do a pattern that a program drew, and "
+        "goods with a grain of their own from one mould or print."
         if copied
         else f"The noise around them is the same too (correlation {measured['grain']:.2f}), but {_why_drawn(measured)}."
         if _is_same(measured)

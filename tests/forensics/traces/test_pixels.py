@@ -181,6 +181,7 @@ def test_claims_carry_pictures(tmp_path: Path) -> None:
         by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
     copied = by_claim["An area of the picture occurs twice"]
     assert copied.severity == "suspect" and copied.claim.type == "pixels"
+    assert "seldom share" in copied.claim.explanation
     assert Image.open(io.BytesIO(copied.pictures[0][1])).size[0] > 100
     assert by_claim["An error-level map of the picture is attached"].severity == "benign"
 
