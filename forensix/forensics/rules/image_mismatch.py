@@ -1,4 +1,4 @@
-"""Dates of a picture that do not agree: EXIF within itself, against XMP, against IPTC and against GPS."""
+"""Dates of a picture that do not agree: EXIF in itself, against XMP, IPTC, GPS and a phone's clock."""
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import dates
@@ -29,7 +29,7 @@ def mismatch(facts: Facts, *, second_sign: bool) -> list[Finding]:
     """
     moments = exif_moments(facts)
     differences = [*_within(moments), *_against_xmp(facts, moments), *_against_iptc(facts, moments)]
-    differences += _against_gps(facts, moments)
+    differences += _against_utc(facts, moments)
     scanned = [d for d in differences if _is_scan(facts, d)]
     is_suspect = second_sign and any(d.second.name not in CHANGED and d not in scanned for d in differences)
     parted = [d for d in differences if _is_parted(facts, d)]
@@ -105,10 +105,12 @@ def _against_iptc(facts: Facts, moments: list[Moment | None]) -> list[Difference
     return differences
 
 
-def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]:
-    satellites, local = satellites_moment(facts), moments[0] or moments[1]
-    difference = dates.zone_difference(local, satellites) if local is not None and satellites is not None else None
-    return [difference] if difference is not None else []
+def _against_utc(facts: Facts, moments: list[Moment | None]) -> list[Difference]:
+    """Compare the capture with clocks that know no zone: the satellites', and a Samsung phone's own behind the end."""
+    local, taken = moments[0] or moments[1], facts.fact("samsung.taken")
+    clocks = [satellites_moment(facts), dates.parse(taken) if taken is not None else None]
+    compared = [dates.zone_difference(local, utc) for utc in clocks if local is not None and utc is not None]
+    return [difference for difference in compared if difference is not None]
 
 
 def _mismatch(differences: list[Difference], reason: str, *, is_suspect: bool) -> Finding:

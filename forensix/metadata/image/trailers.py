@@ -8,6 +8,7 @@ The tables of trailers of ExifTool (Trailer.pm, PhotoMechanic.pm, FotoStation.pm
 import hashlib
 import re
 import struct
+from datetime import UTC, datetime
 from typing import Any
 
 from forensix.metadata.facts import Node
@@ -40,6 +41,9 @@ UNKNOWN = "data of no known kind"
 HOLDS_JPEG = "data with a JPEG of {} x {} in it"
 FOUND = "JPEG after the end"
 """How a picture is named that was found in what follows the end."""
+
+TAKEN = re.compile(rb"Image_UTC_Data(\d{13})")
+"""The clock of a Samsung phone when it took the picture, in milliseconds since 1970 in UTC."""
 
 START = re.compile(rb"\xff\xd8\xff")
 FRAMES = (0xC0, 0xC1, 0xC2)
@@ -105,11 +109,15 @@ def tell(rest: bytes, what: str, where: str, at: int, parts: Parts) -> None:
 
 
 def _edit_record(rest: bytes, start: int, parts: Parts) -> None:
-    """Read the record that Samsung's gallery appends when it has edited a picture."""
+    """Read what Samsung's phones append: the moment of the capture, or the record of their gallery's editor."""
     at = rest.find(b"PhotoEditor_Re_Edit_Data")
     if at >= 0:
         text = rest[at + 24 : at + 4096].decode("utf-8", "replace")
         parts.fact("samsung.edit", text, "Samsung trailer, PhotoEditor_Re_Edit_Data", start + at)
+    elif moment := TAKEN.search(rest):
+        taken = datetime.fromtimestamp(int(moment[1]) / 1000, UTC)
+        text = f"{taken:%Y:%m:%d %H:%M:%S}Z"
+        parts.fact("samsung.taken", text, "Samsung trailer, Image_UTC_Data", start + moment.start(1))
 
 
 def _picture(data: bytes) -> tuple[int, int, int, int] | None:

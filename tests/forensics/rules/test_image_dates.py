@@ -219,3 +219,24 @@ def test_iptcs_date_is_held_against_xmps_where_exif_has_none() -> None:
         return [f.claim.claim for f in claims(Facts("image", "jpeg", facts)) if "do not agree" in f.claim.claim]
 
     assert told("20180112") == [] and len(told("20180312")) == 1
+
+
+@pytest.mark.parametrize(
+    ("taken_s", "zone", "editor", "differs"),
+    [
+        (1577927045, "+02:00", b"", False),
+        (1577927045, "", b"", False),
+        (1577927045 + 86400, "", b"", True),
+        (1577927045 + 86400, "", b"PhotoEditor_Re_Edit_Data{}", False),  # when the gallery saved it
+        (1577927045 + 7200, "+02:00", b"", True),
+    ],
+)
+def test_a_date_that_is_not_the_clock_of_a_samsung_phone(
+    taken_s: int, zone: str, editor: bytes, differs: bool, tmp_path: Path
+) -> None:
+    block = make.tiff_block(CAMERA, exif=[*TAKEN, *([(0x9011, make.ASCII, zone)] if zone else [])])
+    tail = b"\0\0\x01\x0a\x0e\0\0\0Image_UTC_Data%d" % (1000 * taken_s) + editor + b"SEFH\0\0\0\0SEFT"
+    found = [
+        f for f in judge(make.jpeg(make.exif_segment(block), tail=tail), tmp_path) if "do not agree" in f.claim.claim
+    ]
+    assert [(f.severity, "Image_UTC_Data" in f.claim.explanation) for f in found] == [("benign", True)] * differs
