@@ -252,6 +252,9 @@ def _after_end(facts: Facts) -> Iterator[Finding]:
             if few
             else " They end where a sector does: recorders write whole ones, and leave in the last what was in memory."
             if fills
+            else " They begin as no chunk does: where the size of the sound was written smaller, the rest of it stands "
+            "here, and so it may where a recorder broke off and left an old size."
+            if fact.where == "behind the last chunk"
             else " Files can be hidden or joined this way."
         ),
         "structure",

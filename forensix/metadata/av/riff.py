@@ -88,6 +88,10 @@ def _chunks(
             facts.fact("container.after_end", {"size": end - at, "first_box": name}, "behind the RIFF chunk", at)
             break
         body, stop = at + 8, at + 8 + size
+        if depth == 1 and name.startswith("0x") and stop > end and facts.get("container.data_bytes"):
+            # What has no name of a chunk, nor room for its size, is none: sound, say, that the chunk before leaves out.
+            facts.fact("container.after_end", {"size": end - at, "first_box": name}, "behind the last chunk", at)
+            break
         where = f"{path}/{name}" if path else name
         if depth == 0 and name == "RIFF":
             stop = _reaches(data, at, stop, end, facts)

@@ -255,6 +255,17 @@ def test_sizes_that_a_recorder_never_filled_in_are_no_grave_fault(tmp_path: Path
     assert facts.get("container.data_bytes") == 32000 and facts.get("container.after_end") is None
 
 
+def test_sound_that_the_size_of_its_chunk_leaves_out_stands_behind_the_content(tmp_path: Path) -> None:
+    data = wav(tmp_path / "a.wav", np.full(16000, -0.25)).read_bytes()
+    path = tmp_path / "b.wav"
+    path.write_bytes(data[:40] + struct.pack("<I", 16000) + data[44:])
+    facts = container.read(str(path), "wav")
+    assert facts.get("container.data_bytes") == 16000 and facts.get("container.after_end")["size"] == 16000
+    assert not facts.problems
+    (found,) = [f for f in claims(facts) if f.claim.claim == "Data stands after the end of the content"]
+    assert found.severity == "suspect" and "was written smaller" in found.claim.explanation
+
+
 def test_samples_within_a_wrong_riff_size_are_not_said_to_be_missing_or_foreign(tmp_path: Path) -> None:
     data = wav(tmp_path / "a.wav", np.sin(np.arange(16000))).read_bytes()
     path = tmp_path / "b.wav"
