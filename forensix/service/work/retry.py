@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from forensix.errors import is_disk_full
+from forensix.errors import first_line, is_disk_full
 from forensix.service.work.analyst import Stopped
 
 _LOG = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class Retry:
             except (sa.exc.SQLAlchemyError, OSError) as error:
                 if not is_passing(error):
                     raise
-                _LOG.warning("the database or the disk cannot be used (%s); trying again", type(error).__name__)
+                _LOG.warning("a job cannot go on (%s); trying again", first_line(error))
             if stop.wait(wait_s * random.uniform(0.5, 1)):
                 raise Stopped
             wait_s = min(wait_s * 2, _LONGEST_S)

@@ -18,7 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from forensix import machine
-from forensix.errors import ForensixError
+from forensix.errors import ForensixError, first_line
 from forensix.service.data import jobs, marks
 from forensix.service.data.database import Database
 from forensix.service.data.jobs import Jobs
@@ -140,7 +140,7 @@ class Worker:
                 self._analyst.stop()
                 os._exit(os.EX_TEMPFAIL)
             except sa.exc.SQLAlchemyError as error:
-                _LOG.warning("no sign of life: %s", type(error).__name__)
+                _LOG.warning("no sign of life: %s", first_line(error))
                 self._watch.forget()
             except Exception:
                 _LOG.exception("the watch over other workers failed")
@@ -152,7 +152,7 @@ class Worker:
                 if retention.take_turn(self._database):
                     retention.make_pass(self._settings, self._database, self._jobs, self._storage)
             except sa.exc.SQLAlchemyError as error:
-                _LOG.warning("no retention: %s", type(error).__name__)
+                _LOG.warning("no retention: %s", first_line(error))
             # Each worker for itself: others may have a home of their own.
             self._clear()
 
@@ -160,7 +160,7 @@ class Worker:
         try:
             self._scratch.clear(self._database)
         except (sa.exc.SQLAlchemyError, OSError) as error:
-            _LOG.warning("what killed workers left was not looked for: %s", type(error).__name__)
+            _LOG.warning("what killed workers left was not looked for: %s", first_line(error))
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stopping.set()
@@ -186,7 +186,7 @@ class Worker:
             leases.give_back_all(self._jobs, self._lease)
             leases.leave(self._database, self._lease)
         except sa.exc.SQLAlchemyError as error:
-            _LOG.warning("left without a word, which the others will notice: %s", type(error).__name__)
+            _LOG.warning("left without a word, which the others will notice: %s", first_line(error))
         self._analyst.close()
         self._scratch.close()
         _LOG.info("worker stopped", extra={"fields": {"worker": self._lease.id}})

@@ -56,7 +56,7 @@ def test_a_worker_with_other_storage_than_the_api_does_not_begin(workshop: Works
 
 
 def test_a_task_waits_for_storage_that_is_not_mounted(
-    workshop: Workshop, other: Storage, monkeypatch: pytest.MonkeyPatch
+    workshop: Workshop, other: Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Never:
         def analyse(self, request: object) -> Answer:
@@ -72,6 +72,7 @@ def test_a_task_waits_for_storage_that_is_not_mounted(
     with pytest.raises(Stopped):
         run()
     assert (workshop.row(task_id)["status"], workshop.row(task_id)["attempts"]) == ("in_progress", 0)
+    assert caplog.messages == ["a job cannot go on (the storage is not that of the database); trying again"]
     monkeypatch.setattr(analyses, "STORAGE_S", -1.0)
     run()
     assert workshop.row(task_id)["error_code"] == "upload_gone"
