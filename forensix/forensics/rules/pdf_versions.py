@@ -54,6 +54,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
                 else ""
                 if signing
                 else " Filling a form, commenting and signing save so, and so does changing a page."
+                if changed or len(revisions) > MAX_LISTED
+                else " No later version changes what the pages themselves draw: filling a form, commenting, signing "
+                "and changing what the document says of itself save so."
             ),
             "versions",
             "versions",

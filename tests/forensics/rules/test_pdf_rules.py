@@ -102,6 +102,13 @@ def test_pypdf_is_no_editor_where_it_attached_the_data_of_an_electronic_invoice(
     assert sum(f.severity == "suspect" for f in claims(made)) == (0 if is_invoice else 2)
 
 
+def test_a_version_that_changes_no_page_is_said_to_change_none(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(appended(path.read_bytes(), {900: b"<< /Title (Another) >>"}, info=900))
+    said = pick(findings_of(path), "The file holds 2 versions").claim.explanation
+    assert "No later version changes what the pages themselves draw" in said and "changing a page" not in said
+
+
 def test_versions_are_numbered_as_they_are_counted(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     number = content_number(path)
