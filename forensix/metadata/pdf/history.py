@@ -20,6 +20,7 @@ from forensix.metadata.pdf.objects import View
 from forensix.metadata.pdf.sections import Entry, Section, section_at
 from forensix.metadata.pdf.syntax import SyntaxFault
 
+UTF8_BOM = b"\xef\xbb\xbf"
 SECTIONS = 1000
 MARKS = 1000
 
@@ -66,8 +67,8 @@ def walk(data: bytes) -> History:
         problems.append(Problem("the header %PDF is missing", "start of the file", 0))
     elif base:
         message = f"the header starts at byte {base} instead of at the first"
-        # Web programs send blank lines before what they send.
-        problems.append(Problem(message, "header", base, grave=bool(data[:base].strip())))
+        # Web programs send blank lines before what they send, and the mark of UTF-8 that their source begins with.
+        problems.append(Problem(message, "header", base, grave=bool(data[:base].replace(UTF8_BOM, b"").strip())))
     if header is not None and header.group(1) is None:
         problems.append(Problem("the header names no version", "header", base))
     linearized = _linearized(data, base)

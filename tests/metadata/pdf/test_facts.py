@@ -144,8 +144,10 @@ def test_pages_that_a_later_version_leaves_out_or_moves_change_what_is_shown(
     assert row["pages_moved"] == moved and row["content_changed"] == bool(moved)
 
 
-@pytest.mark.parametrize(("before", "grave"), [(b"\r\n\n", False), (b"GIF89a", True)])
-def test_blank_lines_before_the_header_are_no_grave_fault(before: bytes, grave: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("before", "grave"), [(b"\r\n\n", False), (b"\xef\xbb\xbf", False), (b"GIF89a", True)])
+def test_blank_lines_and_the_mark_of_utf8_before_the_header_are_no_grave_fault(
+    before: bytes, grave: bool, tmp_path: Path
+) -> None:
     path = page(tmp_path / "a.pdf")
     path.write_bytes(before + path.read_bytes())
     assert [p.grave for p in pdf.read(str(path)).problems if "header starts" in p.message] == [grave]
