@@ -195,7 +195,8 @@ def _spliced(traces: dict[str, Any]) -> Iterator[Finding]:
         "suspect",
         "A part of the picture has another compression history",
         f"Most of the picture was compressed twice, but around {x}, {y} ({width} x {height} pixels) the first "
-        "rounding is missing, as where something was pasted or painted in before the last save. Areas that touch "
+        "rounding is missing, as where something was pasted, painted in or blurred before the last save; services of "
+        "maps blur faces and number plates so. Areas that touch "
         "black or white, or are even, say nothing and are left out.",
         "pixels",
         "editing",

@@ -218,6 +218,7 @@ def test_claims_on_parts_and_former_grids(tmp_path: Path) -> None:
     with open_media(path) as media:
         by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
     part = by_claim["A part of the picture has another compression history"]
+    assert "number plates" in part.claim.explanation
     assert part.severity == "suspect" and part.pictures[0][0] == "Compression history"
     decoded = Image.open(io.BytesIO(saved(texture(), 70)))
     path = tmp_path / "kept.png"
