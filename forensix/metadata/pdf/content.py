@@ -66,6 +66,10 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
             problems.append(_stopped(number))
             break
         except FAULTS as error:
+            if "unfilterable" in str(error):
+                # What qpdf says of filters that it does not know, as Brotli in newer documents.
+                problems.append(_problem(f"page {number} is compressed as nothing here can read", number))
+                continue
             sentence = f"the content of page {number} cannot be read: {first_line(error)}"
             problems.append(Problem(sentence, f"page {number}"))
             continue

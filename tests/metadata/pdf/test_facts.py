@@ -79,6 +79,15 @@ def test_a_document_that_is_attached_uncompressed_is_no_version(tmp_path: Path) 
     assert [f.value["index"] for f in pdf.read(str(path)).all("pdf.revision")] == [1]
 
 
+def test_a_page_with_a_filter_that_is_not_known_is_unread_and_not_malformed(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    with pikepdf.open(page(tmp_path / "plain.pdf")) as document:
+        document.pages[0].obj.Contents.write(b"brotli", filter=pikepdf.Name.BrotliDecode)
+        document.save(path)
+    problems = pdf.read(str(path)).problems
+    assert [(p.grave, p.unread) for p in problems] == [(False, True)], problems
+
+
 def test_each_revision_is_told_with_its_bytes_and_its_words(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     first = path.read_bytes()
