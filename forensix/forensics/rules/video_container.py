@@ -83,6 +83,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     traces = _traces(facts)
     is_ffmpeg = any(program.name == FFMPEG for program in video_tags.programs(named))
     yield from video_tags.software(named, beside={FFMPEG: traces})
+    yield from video_tags.two_devices(facts)
     yield from video_tags.against_device(facts, [*named, *(f for f in traces if f.key == "stream.encoder")])
     yield from video_tags.history(facts)
     yield from _generators(facts)

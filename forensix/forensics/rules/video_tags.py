@@ -37,6 +37,13 @@ OWN_CONVERTERS = re.compile(r"^(QuickTime\b|Google$)")
 OWN_LIBRARIES = re.compile(r"\b(dji|insta360|parrot|yuneec|hover)\b", re.IGNORECASE)
 """Makers whose devices write with FFmpeg themselves."""
 
+TRACKS = {
+    "Apple": re.compile(r"Core Media (Video|Audio)$"),
+    "Android": re.compile(r"(Video|Sound)Handle$"),
+    "GoPro": re.compile(r"GoPro (AVC|H265|HEVC|AAC)\b"),
+}
+"""How devices name their tracks of pictures and of sound."""
+
 BARE_VERSION = re.compile(r"\d+(\.\d+){1,3}")
 
 NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
@@ -153,6 +160,25 @@ def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]
         facts=[*device, *named],
         flags=("FILE_EDITED",),
     )
+
+
+def two_devices(facts: Facts) -> Iterator[Finding]:
+    """Yield a claim where tracks bear the names that two devices give: what records names all of its tracks."""
+    handlers = list(facts.all("container.handler"))
+    by_device = {name: [f for f in handlers if names.match(str(f.value).strip())] for name, names in TRACKS.items()}
+    named = [(device, tracks[0]) for device, tracks in by_device.items() if tracks]
+    if len(named) > 1:
+        said = "; ".join(f"{place(fact)} says {str(fact.value).strip()!r}, as {device}'s do" for device, fact in named)
+        yield finding(
+            "suspect",
+            "The tracks come from two devices",
+            f"{said}. What records a video names all of its tracks in its own way, so they were put together later: "
+            "the sound was exchanged, say. Sound that was recorded apart on purpose leaves this too.",
+            "device",
+            "editing",
+            facts=[fact for _, fact in named],
+            flags=("FILE_EDITED",),
+        )
 
 
 def saves(steps: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

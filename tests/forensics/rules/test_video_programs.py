@@ -22,6 +22,23 @@ def test_a_cameras_names_for_its_tracks_are_no_library_that_any_program_can_call
 
 
 @pytest.mark.parametrize(
+    ("names", "is_told"),
+    [
+        (("Core Media Video", "GoPro AAC  "), True),
+        (("VideoHandle", "Core Media Audio"), True),
+        (("Core Media Video", "Core Media Audio", "Core Media Metadata"), False),
+        (("VideoHandle", "SoundHandle"), False),
+        (("Core Media Video", "SoundHandler"), False),  # a library's name for sound that it encoded
+    ],
+)
+def test_tracks_that_bear_the_names_of_two_devices(names: tuple[str, ...], is_told: bool) -> None:
+    findings = claims(facts(*(("container.handler", name) for name in names)))
+    assert [f.severity for f in findings if f.claim.claim == "The tracks come from two devices"] == [
+        "suspect"
+    ] * is_told
+
+
+@pytest.mark.parametrize(
     ("key", "value", "said"),
     [
         ("HANDLER_NAME", "Core Media Video", None),
