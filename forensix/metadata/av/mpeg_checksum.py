@@ -3,8 +3,7 @@
 LAME, and FFmpeg for itself, put the length of all frames and a checksum (CRC-16) of those behind the first into the
 first one. Tags before and behind the sound leave both as they are; a frame that was exchanged, taken out or changed in
 its volume does not. Some versions of LAME leave an ID3v1 tag out of the length that never was in it, so that the end
-which the header states otherwise, and that of what is there, count as well. One of the three fits in every whole file
-of 110 that were looked at.
+which the header states otherwise, and that of what is there, count as well.
 
 References
 ----------
