@@ -201,7 +201,8 @@ class _Child:
             return errors.BrokenMedia(f"the decoder crashed on this file ({_signal_name(-code)})")
         if b"MemoryError" in self._stderr:
             return self._error("MemoryError", "")  # type: ignore[return-value]
-        return errors.BrokenMedia("the decoder ended on this file without a result")
+        # Decoders that fail say so or crash: what cannot be loaded or started on this machine ends without a word.
+        return errors.ReadingStopped("what reads this file ended without a result")
 
     def _too_slow(self) -> errors.ReadingStopped:
         return errors.ReadingStopped(f"reading this file took longer than {self._timeout_s:g} s and was stopped")
