@@ -60,16 +60,22 @@ def rules(facts: Facts) -> Iterator[Finding]:
         )
     stated = modified(facts)
     if stated:
+        stamp = facts.fact("pdf.court_stamp") if "iText" in modifier(stated[0]) else None
         yield finding(
-            "suspect",
+            "benign" if stamp else "suspect",
             f"The document says that it was modified with {modifier(stated[0])}",
-            f"{place(stated[0])}: {str(stated[0].value)[:200]}. Services add a stamp, a signature or a number this "
-            "way; what was modified is not said.",
+            f"{place(stated[0])}: {str(stated[0].value)[:200]}. "
+            + (
+                f"Filing systems of American courts stamp a line on each page so, and each page bears one: "
+                f"{str(stamp.value)[:160]!r}. Other changes with this program leave the same words."
+                if stamp
+                else "Services add a stamp, a signature or a number this way; what was modified is not said."
+            ),
             "software",
             "editing",
-            facts=stated,
-            flags=("FILE_EDITED", "SUSPECT_SOFTWARE_"),
-            details=(("source", "software"),),
+            facts=[*stated, *([stamp] if stamp else [])],
+            flags=() if stamp else ("FILE_EDITED", "SUSPECT_SOFTWARE_"),
+            details=() if stamp else (("source", "software"),),
         )
 
 

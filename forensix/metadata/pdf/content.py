@@ -17,7 +17,7 @@ import pikepdf
 
 from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf import fields, layers, lines, words
+from forensix.metadata.pdf import fields, layers, lines, stamps, words
 from forensix.metadata.pdf.annotations import ANNOTATIONS, NOTES, listed, look, looks, shown, unit_pt, upright
 from forensix.metadata.pdf.drawing import draw
 from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
@@ -49,9 +49,11 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return a dict per place for each of these, and ``pdf.scan``, how many pages a picture fills.
 
     ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.replaced_text``,
-    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.field``, ``pdf.touched_up``.
+    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.field``, ``pdf.touched_up``. Where each page bears a line that a
+    court stamped (`stamps`), ``pdf.court_stamp`` is that of the first.
     """
     items: list[Fact] = []
+    stamped: list[str | None] = []
     problems: list[Problem] = []
     budget, effort, scanned, with_text = Budget(layers=layers.read(pdf)), Effort(), 0, 0
     anew = fields.are_drawn_anew(pdf)
@@ -62,6 +64,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
             break
         try:
             found, is_scan, has_text, is_cut = _page(pdf, page, number, budget, effort, anew=anew)
+            stamped.append(stamps.of_court(page))
         except TooLong:
             problems.append(_stopped(number))
             break
@@ -82,6 +85,8 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         problems.append(_stopped(1))
     if scanned:
         items.append(Fact("pdf.scan", scanned, "pages that one picture fills and that show no text of their own"))
+    if len(stamped) == n_pages and all(stamped):
+        items.append(Fact("pdf.court_stamp", stamped[0], "last line of page 1's content, of its kind on each page"))
     items.append(Fact("pdf.text_pages", with_text, "content of the pages"))
     return items, problems
 

@@ -457,6 +457,35 @@ def test_a_converter_is_told_and_a_stated_modification_is_suspect(tmp_path: Path
     assert pick(findings_of(path), "modified with iText 2.1.7").severity == "suspect"
 
 
+@pytest.mark.parametrize(
+    ("last", "severity"),
+    [
+        (
+            b"Q q BT 1 0 0 rg /F1 12 Tf 20 767 Td (Case 4:08-cv-02214-SBA  Document 27  Page 1 of 2)Tj ( )Tj ET Q",
+            "benign",
+        ),
+        (b"Q BT /F1 12 Tf 20 767 Td (Appellate Case: 22-1801  Page: 1  Entry ID: 5237514)Tj ET Q", "benign"),
+        (b"Q BT /F1 12 Tf 20 767 Td (Case 4:08-cv-02214  Document 27  Page 1)Tj (guilty)Tj ET Q", "suspect"),
+        (b"Q BT /F1 12 Tf 20 767 Td (Case 4:08-cv-02214  Document 27  Page 1)Tj ET 0 0 99 99 re f Q", "suspect"),
+        (b"Q BT /F1 12 Tf 20 767 Td (Invoice 4-08  Document 27  Page 1)Tj ET Q", "suspect"),
+    ],
+)
+@pytest.mark.parametrize("stamped", [1, 2])
+def test_the_line_that_courts_stamp_on_each_page_explains_a_stated_modification(
+    tmp_path: Path, last: bytes, severity: str, stamped: int
+) -> None:
+    """In the two ways that versions of iText write it, and in ways that they do not; also where a page has none."""
+    with pikepdf.new() as document:
+        for number in (1, 2):
+            made = document.add_blank_page()
+            parts = (b"q", b"0 0 9 9 re f", last if number <= stamped else b"Q")
+            made.obj.Contents = pikepdf.Array([document.make_stream(part) for part in parts])
+        document.docinfo["/Producer"] = "Acrobat Distiller; modified using iText 2.1.7 by 1T3XT"
+        document.save(tmp_path / "a.pdf")
+    found = pick(findings_of(tmp_path / "a.pdf"), "modified with iText 2.1.7")
+    assert found.severity == (severity if stamped == 2 else "suspect")
+
+
 def test_a_document_for_a_certificate_is_not_malformed(corpora: Path) -> None:
     findings = findings_of(corpora / "forensics" / "pdf" / "0109_minimal-with-field-pubkey-aes256.pdf")
     assert pick(findings, "opens only with a certificate").severity == "benign"
