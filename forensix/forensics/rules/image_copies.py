@@ -4,7 +4,7 @@ Measured by :mod:`forensix.forensics.traces.copy_move`. Screens, drawings and pr
 and signs that lie a whole number of blocks apart are compressed alike down to the noise around them: where most of a
 picture is even and its areas lie so, or straight beside each other as the parts of a figure do, no copy is claimed. Nor
 is one where they lie a whole fraction of the picture's sides apart, as tiles do, or where they are black and white
-alone, as the date is that a camera prints on a bar.
+alone, as the date is that a camera prints on a bar, and as the corners of a QR code are.
 """
 
 from collections.abc import Iterator
@@ -60,10 +60,17 @@ def _is_same(measured: dict[str, Any]) -> bool:
 
 def _is_drawn(measured: dict[str, Any]) -> bool:
     """Tell whether areas can be signs that were drawn alike: on an even picture or a bar, and whole blocks apart, or
-    straight beside each other on an even picture, as the parts of a figure are."""
+    straight beside each other on an even picture, as the parts of a figure are, or black and white and as far apart
+    as the corners of a square."""
     on_grid = all(v % BLOCK_PX == 0 for v in measured["shift"])
-    is_even = measured["even"] >= EVEN_SHARE
-    return bool((on_grid and (is_even or _is_stark(measured))) or (is_even and 0 in measured["shift"]))
+    is_even, is_stark = measured["even"] >= EVEN_SHARE, _is_stark(measured)
+    across, down = map(abs, measured["shift"])
+    is_straight = 0 in (across, down)
+    return bool(
+        (on_grid and (is_even or is_stark))
+        or (is_even and is_straight)
+        or (is_stark and (is_straight or across == down))
+    )
 
 
 def _is_tiled(measured: dict[str, Any]) -> bool:
@@ -84,6 +91,8 @@ def _why_drawn(measured: dict[str, Any]) -> str:
     if not _is_drawn(measured):
         return "they lie a whole fraction of the picture's sides apart, as the tiles of a pattern do"
     if any(v % BLOCK_PX for v in measured["shift"]):
+        if _is_stark(measured):
+            return "they are black and white alone and lie as the corners of a square do: those of a QR code are alike"
         return (
             "most of the picture is even, as screens, drawings and print are, and they lie straight beside or above "
             "each other, as the parts of a figure do"

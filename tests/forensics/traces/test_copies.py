@@ -90,6 +90,19 @@ def test_parts_of_a_figure_and_tiles_are_no_copies(
     assert copied or "tiles" in claim.claim.explanation or "parts of a figure" in claim.claim.explanation
 
 
+@pytest.mark.parametrize(
+    ("stark", "shift", "copied"),
+    [(0.9, (110, 0), False), (0.9, (-110, 110), False), (0.9, (110, 52), True), (0.3, (110, 0), True)],
+)
+def test_the_corners_of_a_qr_code_are_no_copies(stark: float, shift: tuple[int, int], copied: bool) -> None:
+    found = {"area_px": 1100, "alike": 0.99, "aside": 0.2, "overlap": 0.0, "grain": 0.6, "grain_aside": 0.1, "scale": 1}
+    found |= {"even": 0.1, "stark": stark, "shift": list(shift), "size": [901, 601], "map": b""}
+    [claim] = image_copies.claims({"copy_move": found})
+    assert (claim.severity, "QR code" in claim.claim.explanation) == (
+        ("suspect", False) if copied else ("benign", True)
+    )
+
+
 def test_the_share_of_even_blocks() -> None:
     grey = np.full((64, 64), 200, np.uint8)
     assert copy_move.even_share(grey) == 1
