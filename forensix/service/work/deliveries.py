@@ -59,7 +59,12 @@ class Deliveries:
         self._retry.insist(lambda: self._note(task, webhook_id, attempt, status, delivered), even_when_stopping=True)
         # The URL may hold a secret, so it stays out of the log.
         fields = {"task_id": task_id, "webhook_id": webhook_id, "attempt": attempt, "status": status}
-        _LOG.info("delivered" if delivered else "not delivered", extra={"fields": fields})
+        if task["webhook_url"] is None:
+            _LOG.debug("no webhook to deliver to", extra={"fields": fields})
+        elif not delivered and attempt >= self._settings.webhook_attempts:
+            _LOG.warning("not delivered, and not tried again", extra={"fields": fields})
+        else:
+            _LOG.info("delivered" if delivered else "not delivered", extra={"fields": fields})
 
     def _look_up(self, task_id: str, webhook_id: str, attempt: int) -> Mapping[str, Any] | None:
         """Return the task with its receiver's URL, None when there is nothing to do; start what was not met before."""

@@ -76,11 +76,13 @@ def test_a_failed_attempt_queues_the_next_one(workshop: Workshop) -> None:
     assert delivery is not None and (delivery["last_status"], delivery["delivered_at"]) == (500, None)
 
 
-def test_ten_attempts_and_no_more(workshop: Workshop) -> None:
+def test_ten_attempts_and_no_more(workshop: Workshop, caplog: pytest.LogCaptureFixture) -> None:
     webhook = workshop.webhook("http://127.0.0.1:1/")
     task_id = finished(workshop)
     for attempt in range(1, 11):
+        assert "not tried again" not in caplog.text
         run(workshop, task_id, webhook, attempt)
+    assert "WARNING" in caplog.text and "not delivered, and not tried again" in caplog.text
     assert sorted(attempt for _, attempt, *_ in attempts(workshop)) == list(range(1, 11))
     delivery = workshop.delivery(task_id, webhook)
     assert delivery is not None and (delivery["attempts"], delivery["delivered_at"]) == (10, None)
@@ -108,11 +110,15 @@ def test_no_url_counts_as_a_failed_attempt_and_a_late_one_is_found(workshop: Wor
     assert len(receiver.deliveries) == 1
 
 
-def test_after_ten_attempts_without_a_url_the_result_is_only_polled(workshop: Workshop) -> None:
+def test_after_ten_attempts_without_a_url_the_result_is_only_polled(
+    workshop: Workshop, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="forensix")
     task_id = finished(workshop)
     for attempt in range(2, 11):
         run(workshop, task_id, NONE_YET, attempt)
     assert max(attempt for _, attempt, *_ in attempts(workshop)) == 10
+    assert "deliver" not in caplog.text
 
 
 def test_a_corrected_url_takes_over_from_the_wrong_one(workshop: Workshop, receiver: Receiver) -> None:
