@@ -172,6 +172,7 @@ def test_an_architecture_or_a_label_that_there_is_not_is_one_sentence(own: Path)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
+@pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning")  # of torch 2.14 on
 def test_code_in_a_file_of_weights_is_not_run(own: Path) -> None:
     (own / "mine").mkdir()
     path, mark = own / "mine" / "mine.pt", own / "it ran"

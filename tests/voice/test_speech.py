@@ -88,7 +88,7 @@ def test_block_borders_do_not_show(corpora: Path, monkeypatch: pytest.MonkeyPatc
     assert speech_probabilities(clip) == pytest.approx(whole, abs=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # how the wheel finds and loads its file
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # how the wheel loads its file
 def test_probabilities_are_those_of_the_network_window_by_window() -> None:
     import torch
     from silero_vad import load_silero_vad
