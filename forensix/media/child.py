@@ -5,6 +5,7 @@ Started by ``sandbox`` as a script of a fresh, isolated interpreter, or forked f
 has loaded modules. No request is read before the limits hold.
 """
 
+import gc
 import json
 import os
 import resource
@@ -44,6 +45,9 @@ def serve(settings: dict[str, Any]) -> NoReturn:
 
     sys.addaudithook(_guard_network if settings["network"] else _refuse_network)
     sys.addaudithook(_refuse_programs)
+    # Decoded frames refer to themselves in circles; they are looked for often, as a few dozen large ones fill memory.
+    gc.freeze()
+    gc.set_threshold(50)
     status = 0
     try:
         target, args, streams = _read_request(wire, requests, settings["memory_bytes"])
