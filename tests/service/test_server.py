@@ -129,6 +129,7 @@ def test_a_terminal_that_is_closed_ends_the_service_in_order(tmp_path: Path) -> 
         assert service.process.wait(60) == 0
         log = service.log.read_text()
         assert "worker stopped" in log and "Traceback" not in log
+        assert '"logger": "dbos"' not in log, "what the queue says of its own start is not asked for"
 
 
 def test_the_fleet_restarts_and_stops(tmp_path: Path) -> None:

@@ -107,10 +107,10 @@ class Worker:
                 "enable_otlp": False,
                 "run_migrations": False,
                 "sys_db_pool_size": 10,
+                # It sets the level of its own logger by this.
+                "log_level": logging.getLevelName(max(logging.getLogger().level, logging.WARNING)),
             }
         )
-        # It has just set the level itself.
-        own.setLevel(max(logging.getLogger().level, logging.WARNING))
         DBOS.listen_queues(list(jobs.QUEUES))
         DBOS.launch()
         jobs.register_queues(self._settings)
