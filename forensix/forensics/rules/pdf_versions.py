@@ -19,8 +19,8 @@ DATED = PROOF | {"document information", "metadata"}
 BESIDE = DATED | {"embedded file"}
 """Roles of what is written where a file is attached, as the data of an electronic invoice are (ZUGFeRD, Factur-X)."""
 
-MAKER, MAKER_S = "Acrobat PDFMaker", 120.0
-"""What has a document printed, and saves it again with its bookmarks and tags, and in what time."""
+MAKERS, MAKER_S = ("Acrobat PDFMaker", video_tags.LAYOUT), 120.0
+"""What makes a document and saves it again, with its bookmarks and tags or for the web, and in what time."""
 
 ADDITIONS = ("fill_forms", "annotate")
 """What a certification may allow to be added."""
@@ -197,7 +197,7 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     )
     gap_s = (modified - created).total_seconds() if modified is not None and created is not None else 0.0
     later = gap_s > pdf_dates.SAME_S
-    if not later and facts.get("xmp.derived_from") is None:
+    if not later and (facts.get("xmp.derived_from") is None or video_tags.is_exported(facts)):
         beside = "Nothing else in the file says so, and some" if facts.fact("pdf.writer") is None else "Some"
         yield finding(
             "benign",
@@ -213,8 +213,8 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     # One cause is told once: the editor that is named saved the document, and is told by itself.
     programs = video_tags.programs(video_tags.made_with(facts))
     editors = [program.name for program in programs if program.category == "editor"]
-    if later and gap_s <= MAKER_S and any(program.name == MAKER for program in programs):
-        editors.append(MAKER)
+    if later and gap_s <= MAKER_S:
+        editors += [program.name for program in programs if program.name in MAKERS]
     if stated := pdf_producers.modified(facts):
         editors.append(pdf_producers.modifier(stated[0]))
     attached = pdf_producers.invoice_data(facts)

@@ -52,6 +52,9 @@ NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pd
 SAVES = {"saved": "saving", "converted": "converting"}
 """Actions of XMP's editing history that write a file, with the words for them."""
 
+LAYOUT, FROM_LAYOUT = "Adobe InDesign", re.compile(r"from application/x-indesign to application/pdf")
+"""A layout program, and what the editing history says where it makes a PDF of its layout."""
+
 
 def made_with(facts: Facts) -> list[Fact]:
     """Return the facts by which a document or a packet of XMP says what it was made with."""
@@ -202,6 +205,20 @@ def entries(saved: list[dict[str, Any]]) -> str:
     return f"{len(saved)} {'entry' if len(saved) == 1 else 'entries'} of {kinds}{moment}"
 
 
+def since_export(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries of an editing history from the one on by which a layout was made a PDF: all where none is."""
+    exports = [i for i, row in enumerate(steps) if FROM_LAYOUT.search(str(row.get("parameters")))]
+    return steps[exports[-1] :] if exports else steps
+
+
+def is_exported(facts: Facts) -> bool:
+    """Say whether a document names a layout program as what made it, or tells that it was exported from a layout."""
+    rows = [row for fact in facts.all("xmp.history") if isinstance(fact.value, list) for row in fact.value]
+    return any(program.name == LAYOUT for program in programs(made_with(facts))) or any(
+        isinstance(row, dict) and FROM_LAYOUT.search(str(row.get("parameters"))) for row in rows
+    )
+
+
 def history(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that follow from the editing history in XMP."""
     # One cause is told once: an editor that the file names as what made it is told of by itself.
@@ -209,7 +226,8 @@ def history(facts: Facts) -> Iterator[Finding]:
     for fact in (f for f in facts.items if f.key == "xmp.history" and isinstance(f.value, list)):
         steps = [row for row in fact.value if isinstance(row, dict) and row.get("action")]
         # Programs write two entries for one save, one for the content and one for what is said of it.
-        saved = saves(steps)
+        # What a layout was saved before is no save of the document that was made of it.
+        saved = saves(since_export(steps))
         n = len({(str(row.get("when")), str(row.get("softwareAgent"))) for row in saved})
         agents = {
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
@@ -244,14 +262,19 @@ def history(facts: Facts) -> Iterator[Finding]:
     derived = facts.fact("xmp.derived_from")
     if derived is not None and isinstance(derived.value, dict):
         lines = [f"{key}: {value}" for key, value in derived.value.items()]
+        exported = is_exported(facts)
         yield finding(
-            "suspect",
-            "The file was derived from another file",
-            f"{place(derived)}: XMP names the file that this one was made from ({', '.join(lines[:3])}). Exporting "
-            "from a layout or an editing program leaves this behind, whatever was changed.",
+            "benign" if exported else "suspect",
+            "The document was exported from a layout" if exported else "The file was derived from another file",
+            f"{place(derived)}: XMP names the file that this one was made from ({', '.join(lines[:3])}). "
+            + (
+                f"{LAYOUT}, which the document names, writes its layout there whenever it makes a PDF."
+                if exported
+                else "Exporting from an editing program leaves this behind, whatever was changed."
+            ),
             "versions",
             "versions",
             facts=[derived],
             values=lines,
-            flags=("FILE_EDITED",),
+            flags=() if exported else ("FILE_EDITED",),
         )
