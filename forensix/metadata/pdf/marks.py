@@ -90,6 +90,8 @@ class Drawing:
     unseen: list[Mark] = field(default_factory=list)
     grounds: list[Box] = field(default_factory=list)
     masked: list[Box] = field(default_factory=list)
+    outlines: list[Box] = field(default_factory=list)
+    """Around each line, curve or area that is painted and is no rectangle: letters are drawn so as well."""
     n_own: int = 0
     """How many of the marks, the first ones, are the page's and no form field's."""
     forms: list[list[Mark]] = field(default_factory=list)

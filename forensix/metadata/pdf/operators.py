@@ -112,6 +112,8 @@ class Reader:
                 if operator[0] in "bs":
                     path.close()
                 around = box_of(*path.parts) if path.parts else None
+                if operator != "n":
+                    self._outline(path.parts, state, state["fill" if operator[0] in "fF" else "stroke"])
                 if operator[0] in "fFbB":
                     self._fill(path.areas(), state, state["fill"], even_odd=operator.endswith("*"))
                     self._ground(around, state, state["fill"])
@@ -160,6 +162,11 @@ class Reader:
                 self._object(paint.entry(resources, "/XObject", values[0]), resources, state, depth)
 
         del self.layers[outer:]
+
+    def _outline(self, parts: list[Part], state: dict[str, Any], colour: str) -> None:
+        """Keep where something is drawn that may be a letter."""
+        if colour != "white" and state["alpha"] > paint.CLEAR and not self._layer():
+            self.drawing.outlines += [box_of(part) for part in parts if len(part) > 1 and not is_upright(part)]
 
     def _fill(self, parts: list[Part], state: dict[str, Any], filled: str, *, even_odd: bool) -> None:
         """Add what is painted in a path."""

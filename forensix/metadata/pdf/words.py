@@ -2,8 +2,10 @@
 
 Words are unseen that are drawn without ink or fully transparent where no picture lies, in white where nothing of
 another colour is painted, too small to read, beside the page, or in a layer that is off. Scanning programs lay what
-they read without ink over the picture of a page; that is not told. Words that are
-unseen by their colour in the place of others were replaced by these, however few they are.
+they read without ink over the picture of a page, and programs that draw letters as lines or areas (KiCad all of them,
+Skia in browsers those that are outlined or made bold) write them once more, without ink or transparent, so that they
+are found: neither is told. Words that are unseen by their colour in the place of others were replaced by these,
+however few they are.
 
 A line is what shares a baseline. A few words of it stand in another font if nearly all of the page is set in the font
 beside them and theirs is a second copy of it, or one that is not embedded where the others are. Fonts that another
@@ -110,8 +112,9 @@ def _found(drawing: Drawing, page: Box) -> Iterator[tuple[Mark, str]]:
     # Browsers fill words with several colours through a mask, and write them once more, transparent.
     grounds = _corners(drawing.grounds)
     hiding = {"without ink": grounds, "transparent": _corners(pictures + drawing.masked)}
+    outlines = _corners(drawing.outlines if drawing.unseen else [])
     for mark in drawing.unseen:
-        if not (mark.unseen in hiding and _on(mark, hiding[mark.unseen])):
+        if not (mark.unseen in hiding and (_on(mark, hiding[mark.unseen]) or _is_drawn(mark, outlines))):
             yield mark, mark.unseen
     for mark in drawing.marks:
         if mark.kind == "text" and (why := _why(mark, grounds, page)):
@@ -136,6 +139,21 @@ def _on(mark: Mark, corners: npt.NDArray[np.float64]) -> bool:
     x0, y0, x1, y1 = corners
     left, below, right, above = mark.box
     return bool(((x0 <= right) & (x1 >= left) & (y0 <= above) & (y1 >= below)).any())
+
+
+def _is_drawn(mark: Mark, corners: npt.NDArray[np.float64]) -> bool:
+    """Say whether most letters of a string stand where lines or areas of a letter's size are drawn, shape (4, n)."""
+    letters = [(x, y) for letter, x, y in mark.letters if not letter.isspace()]
+    sides = mark.box[2] - mark.box[0], mark.box[3] - mark.box[1]
+    high = min(sides) if len(mark.letters) > 1 else max(sides)
+    x0, y0, x1, y1 = corners
+    small = (np.maximum(x1 - x0, y1 - y0) <= 2 * high) & (x1 >= mark.box[0] - high) & (x0 <= mark.box[2] + high)
+    x0, y0, x1, y1 = corners[:, small & (y1 >= mark.box[1] - high) & (y0 <= mark.box[3] + high)]
+    near = 0.3 * high
+    drawn = sum(
+        bool(((x0 <= x + near) & (x1 >= x - near) & (y0 <= y + near) & (y1 >= y - near)).any()) for x, y in letters
+    )
+    return 2 * drawn >= len(letters)
 
 
 def _share(first: Box, second: Box) -> bool:

@@ -45,6 +45,17 @@ def test_a_sentence_that_nobody_sees_stands_on_top_of_the_report(tmp_path: Path,
     assert report.verdicts == {"forensic_analysis": "suspect"}
 
 
+@pytest.mark.parametrize("way", [{"mode": 3}, {"alpha": 0.0}])
+@pytest.mark.parametrize(("high", "n"), [(8, 0), (60, 1)])
+def test_words_that_are_drawn_as_lines_are_seen(tmp_path: Path, way: dict[str, float], high: int, n: int) -> None:
+    path = invoice(tmp_path / "a.pdf", hidden=SENTENCE, **way)  # type: ignore[arg-type]
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        lines = "".join(f"{x} 600 m {x + 2} {600 + high} l {x + 4} 600 l S " for x in range(74, 234, 6))
+        document.pages[0].contents_add(lines.encode(), prepend=True)
+        document.save(path)
+    assert len(told(path, "a sentence that a reader does not see")) == n
+
+
 @pytest.mark.parametrize(("y", "hidden"), [(-80, SENTENCE), (600, "Form NGMS Agency")])
 def test_words_that_ordinary_work_leaves_are_told_on_top_and_accuse_nobody(
     tmp_path: Path, y: float, hidden: str
