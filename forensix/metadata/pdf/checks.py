@@ -4,6 +4,7 @@ Readers repair what is broken without a word, so a damaged file can look sound. 
 stands at; none of them says who caused it.
 """
 
+import re
 import zlib
 from typing import Any
 
@@ -17,6 +18,9 @@ CHECKED = 20_000
 STREAMS = 2000
 SAID = 8
 DEPTH = 100
+PARTS = re.compile(rb"\d+\s+\d+\s+obj\b|endobj|endstream|startxref|trailer\s*<<|%PDF-")
+"""What a document is put together of."""
+
 TOTAL_INFLATED_BYTES = 128 << 20
 BOMB_RATIO = 200
 EXHAUSTING = "as one made to exhaust memory does"
@@ -36,11 +40,19 @@ def check(data: bytes, history: History, view: View, *, encrypted: bool) -> list
         )
     end = history.end_offset
     if end is not None and data[end:].strip(b"\x00\t\n\x0c\r "):
-        extra = len(data) - end
-        problems.append(Problem(f"{extra} bytes follow the end mark of the document", "behind the last %%EOF", end))
+        extra, printed = len(data) - end, is_printed(data[end:])
+        message = f"{extra} bytes{' of text' if printed else ''} follow the end mark of the document"
+        problems.append(Problem(message, "behind the last %%EOF", end, grave=not printed))
     elif end is not None and len(data) - end > 1024:
         problems.append(Problem(f"{len(data) - end} empty bytes follow the end mark", "behind the last %%EOF", end))
     return problems
+
+
+def is_printed(behind: bytes) -> bool:
+    """Say whether what stands behind a document is text and no part of one, as web programs send their page with it."""
+    text = behind.decode("utf-8", "replace")
+    printed = "\ufffd" not in text and all(c.isprintable() or c.isspace() for c in text)
+    return printed and bool(text.strip()) and PARTS.search(behind) is None
 
 
 def _offsets(data: bytes, view: View) -> list[Problem]:

@@ -22,6 +22,7 @@ The bytes are walked first, by a reader that needs no intact structure; then the
 and its signatures are checked by pyHanko. A step that fails leaves a problem, and the others still tell what they find.
 """
 
+import io
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -84,7 +85,7 @@ def parts(path: str) -> Iterator[Facts]:
         changes,
         lambda: ([], pdf_checks.check(data, history, view, encrypted=encrypted)),
         lambda: (_encryption(view), []),
-        lambda: _open(path, view),
+        lambda: _open(path, view, history.end_offset),
         lambda: _signatures(path, data),
         lambda: (_credentials(path), []),
     )
@@ -174,10 +175,12 @@ def _for_certificates(view: View) -> bool:
     return bool(item) and str(view.resolve(item.get("Filter"))) != "Standard"
 
 
-def _open(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
+def _open(path: str, view: View, end: int | None) -> tuple[list[Fact], list[Problem]]:
     # The library takes no path that is not UTF-8, and would repeat one in what it says, a long one in place of it.
     with os.fdopen(os.open(path, os.O_RDONLY), "rb") as file:
-        return _document(file, view)
+        # It looks for the end within the last kilobyte only.
+        is_longer = end is not None and pdf_checks.is_printed(view.data[end:])
+        return _document(io.BytesIO(view.data[:end]) if is_longer else file, view)
 
 
 def _document(file: BinaryIO, view: View) -> tuple[list[Fact], list[Problem]]:

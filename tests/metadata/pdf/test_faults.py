@@ -42,12 +42,25 @@ def says(entry: bytes) -> Change:
     [
         (False, counted_from(-1), False),
         (False, counted_from(-4), True),
+        (False, lambda data: data + b"\n<html>" + b" " * 2000 + "Caf\u00e9".encode() + b"</html>", False),
+        (False, lambda data: data + b"\n9 0 obj (Total 900) endobj", True),
+        (False, lambda data: data + b"PK\x03\x04 hidden", True),
         (False, says(b"/Type/A /Type/A"), False),
         (False, says(b"/Lang/A /Lang/B"), True),
         (True, lists(-1), False),
         (True, lists(1), True),
     ],
-    ids=["the line break before a table", "inside an object", "type twice", "key twice", "a row too many", "too few"],
+    ids=[
+        "the line break before a table",
+        "inside an object",
+        "a page behind it",
+        "an object",
+        "a file",
+        "type twice",
+        "key twice",
+        "a row too many",
+        "too few",
+    ],
 )
 def test_what_programs_leave_is_no_damage(in_streams: bool, change: Change, is_grave: bool, tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
