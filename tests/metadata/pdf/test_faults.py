@@ -82,6 +82,18 @@ def test_harmless_repairs_do_not_hide_a_grave_one(tmp_path: Path) -> None:
     assert any("duplicated key /Lang" in p.message and p.grave for p in pdf.read(str(path)).problems)
 
 
+def test_a_place_that_is_named_twice_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    with pikepdf.new() as built:
+        built.add_blank_page()
+        place = pikepdf.Array([built.pages[0].obj, pikepdf.Name.Fit])
+        built.Root.Dests = built.make_indirect(pikepdf.Dictionary({"/h.1": place, "/h.2": place}))
+        built.save(path, object_stream_mode=pikepdf.ObjectStreamMode.disable, static_id=True)
+    path.write_bytes(path.read_bytes().replace(b"/h.2", b"/h.1"))
+    problems = pdf.read(str(path)).problems
+    assert problems and not any(problem.grave for problem in problems), problems
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
 def test_a_name_that_is_not_utf_8_is_no_fault_of_the_document(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9.pdf")
