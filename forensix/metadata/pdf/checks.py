@@ -12,6 +12,7 @@ from forensix.metadata.facts import Problem
 from forensix.metadata.pdf import syntax
 from forensix.metadata.pdf.history import History
 from forensix.metadata.pdf.objects import View, begins
+from forensix.metadata.pdf.streams import deflated
 from forensix.metadata.pdf.syntax import Ref, SyntaxFault
 
 CHECKED = 20_000
@@ -22,6 +23,9 @@ PARTS = re.compile(rb"\d+\s+\d+\s+obj\b|endobj|endstream|startxref|trailer\s*<<|
 """What a document is put together of."""
 
 TOTAL_INFLATED_BYTES = 128 << 20
+UNCHECKED_BYTES = 16 << 20
+"""Of a stream whose checksum is wrong, at most."""
+
 BOMB_RATIO = 200
 EXHAUSTING = "as one made to exhaust memory does"
 
@@ -215,7 +219,10 @@ def _inflated(raw: bytes, limit: int) -> tuple[int, str]:
             size += len(inflater.decompress(at, 1 << 20))
             at = inflater.unconsumed_tail
     except zlib.error as error:
-        return size, str(error)
+        try:
+            return len(deflated(raw, UNCHECKED_BYTES)), ""
+        except zlib.error:
+            return size, str(error)
     return size, "" if inflater.eof or at or not raw else "it breaks off"
 
 

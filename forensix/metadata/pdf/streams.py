@@ -35,10 +35,30 @@ def inflated(stream: pikepdf.Stream, limit: int) -> bytes:
     names = _filters(stream)
     raw = stream.read_raw_bytes()
     if names == ["/FlateDecode"] and "/DecodeParms" not in stream:
-        raw = zlib.decompressobj().decompress(raw, limit)
+        raw = deflated(raw, limit)
     elif names:
         raw = stream.read_bytes() if len(raw) <= OTHER_FILTERS_BYTES else b""
     return raw[:limit]
+
+
+def deflated(raw: bytes, limit: int) -> bytes:
+    """Return at most ``limit`` bytes of what was compressed, though its checksum were left out.
+
+    PL/PDF, which makes reports and certificates in Oracle databases, writes zeros there; viewers do not look.
+
+    Raises
+    ------
+    zlib.error
+        It is damaged.
+    """
+    try:
+        return zlib.decompressobj().decompress(raw, limit)
+    except zlib.error:
+        bare = zlib.decompressobj(-zlib.MAX_WBITS)
+        data = bare.decompress(raw[2:], limit)
+        if not bare.eof or bare.unused_data[:4] != bytes(4):
+            raise
+        return data
 
 
 def jpeg(stream: pikepdf.Stream, limit: int) -> bytes | None:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +93,19 @@ def test_a_place_that_is_named_twice_is_no_damage(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"/h.2", b"/h.1"))
     problems = pdf.read(str(path)).problems
     assert problems and not any(problem.grave for problem in problems), problems
+
+
+@pytest.mark.parametrize(("checksum", "is_damaged"), [(bytes(4), False), (b"\1\2\3\4", True)])
+def test_a_checksum_that_was_left_out_is_no_damage(checksum: bytes, is_damaged: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    drawn = b"BT /F1 12 Tf 100 700 Td (Certificate) Tj ET"
+    with pikepdf.new() as built:
+        built.add_blank_page()
+        built.pages[0].Contents = built.make_stream(
+            zlib.compress(drawn)[:-4] + checksum, Filter=pikepdf.Name.FlateDecode
+        )
+        built.save(path, object_stream_mode=pikepdf.ObjectStreamMode.disable, static_id=True)
+    assert any(problem.grave for problem in pdf.read(str(path)).problems) == is_damaged
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
