@@ -14,7 +14,7 @@ from pathlib import Path
 
 from forensix.forensics import software
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import pdf_dates, video_tags
+from forensix.forensics.rules import pdf_after_signing, pdf_dates, video_tags
 from forensix.metadata.facts import Fact, Facts
 
 STATED = re.compile(r"modified (using|by|with) ([^;,(]{2,60})", re.IGNORECASE)
@@ -60,22 +60,28 @@ def rules(facts: Facts) -> Iterator[Finding]:
         )
     stated = modified(facts)
     if stated:
-        stamp = facts.fact("pdf.court_stamp") if "iText" in modifier(stated[0]) else None
+        is_itext = "iText" in modifier(stated[0])
+        stamp = facts.fact("pdf.court_stamp") if is_itext else None
+        signature = _signature(facts) if is_itext else None
+        reason = stamp or signature
         yield finding(
-            "benign" if stamp else "suspect",
+            "benign" if reason else "suspect",
             f"The document says that it was modified with {modifier(stated[0])}",
             f"{place(stated[0])}: {str(stated[0].value)[:200]}. "
             + (
                 f"Filing systems of American courts stamp a line on each page so, and each page bears one: "
                 f"{str(stamp.value)[:160]!r}. Other changes with this program leave the same words."
                 if stamp
+                else "What signs with this library leaves these words, and a signature holds for the document as it "
+                "is: what was changed before, its signer stands for."
+                if signature
                 else "Services add a stamp, a signature or a number this way; what was modified is not said."
             ),
             "software",
             "editing",
-            facts=[*stated, *([stamp] if stamp else [])],
-            flags=() if stamp else ("FILE_EDITED", "SUSPECT_SOFTWARE_"),
-            details=() if stamp else (("source", "software"),),
+            facts=[*stated, *([reason] if reason else [])],
+            flags=() if reason else ("FILE_EDITED", "SUSPECT_SOFTWARE_"),
+            details=() if reason else (("source", "software"),),
         )
 
 
@@ -100,6 +106,13 @@ def attached_by(facts: Facts) -> list[Fact]:
     """Return the facts that name the library with which the data of an electronic invoice were attached."""
     named = [f for f, program in software.named(video_tags.made_with(facts)) if program.name == ATTACHING]
     return named if invoice_data(facts) else []
+
+
+def _signature(facts: Facts) -> Fact | None:
+    """Return a signature of somebody that holds, with nothing behind it but what proves it later."""
+    signatures = [f for f in facts.records("pdf.signature") if f.key == "pdf.signature"]
+    sound = (f for f in signatures if not f.value["timestamp_only"] and pdf_after_signing.sound(f.value))
+    return next(sound, None)
 
 
 def modified(facts: Facts) -> list[Fact]:
