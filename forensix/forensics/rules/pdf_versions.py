@@ -22,6 +22,11 @@ BESIDE = DATED | {"embedded file"}
 MAKERS, MAKER_S = ("Acrobat PDFMaker", video_tags.LAYOUT), 120.0
 """What makes a document and saves it again, with its bookmarks and tags or for the web, and in what time."""
 
+UPDATERS = ("iText", "3-Heights")
+"""What stamps or optimises documents that exist, and names itself as their producer, with the date; both leave XMP out
+where a document has none, which Acrobat writes whenever it saves.
+"""
+
 ADDITIONS = ("fill_forms", "annotate")
 """What a certification may allow to be added."""
 
@@ -215,6 +220,9 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     editors = [program.name for program in programs if program.category == "editor"]
     if later and gap_s <= MAKER_S:
         editors += [program.name for program in programs if program.name in MAKERS]
+    if later and not any(f.key.startswith("xmp.") for f in facts.items):
+        producers = video_tags.programs(facts.all("pdf.info.Producer"))
+        editors += [program.name for program in producers if program.name in UPDATERS]
     if stated := pdf_producers.modified(facts):
         editors.append(pdf_producers.modifier(stated[0]))
     attached = pdf_producers.invoice_data(facts)

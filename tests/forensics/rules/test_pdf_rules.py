@@ -13,6 +13,7 @@ from forensix.forensics.rules import pdf_dates
 from forensix.metadata.facts import Fact, Facts, Problem
 from forensix.metadata.pdf import reader as pdf
 from tests.forensics.rules import pick
+from tests.metadata.making_images import xmp_packet
 from tests.metadata.pdf.test_facts import appended, content_number, listed_again, page, stream
 
 
@@ -373,14 +374,32 @@ def test_a_document_that_a_form_opens_is_no_program(tmp_path: Path, target: dict
     ],
 )
 def test_unequal_identifier_with_a_later_date(creator: str, saved: str, severity: str, tmp_path: Path) -> None:
-    dates = {"CreationDate": "D:20200101120000Z", "ModDate": f"D:{saved}Z"}
-    path = dated(page(tmp_path / "a.pdf"), **dates, Creator=creator)
+    assert saved_again(tmp_path, saved, Creator=creator).severity == severity
+
+
+@pytest.mark.parametrize(
+    ("producer", "xmp", "severity"),
+    [
+        ("iTextSharp 4.0.7 (based on iText 2.0.7)", "", "benign"),
+        ("3-Heights(TM) PDF Optimization Shell 6.3.1.5 (http://www.pdf-tools.com)", "", "benign"),
+        ("iTextSharp 4.0.7 (based on iText 2.0.7)", xmp_packet("xmp:Label='a'"), "suspect"),
+        ("GPL Ghostscript 9.5", "", "suspect"),
+    ],
+)
+def test_what_updates_documents_explains_a_later_date(producer: str, xmp: str, severity: str, tmp_path: Path) -> None:
+    assert saved_again(tmp_path, "20210101120000", xmp, Producer=producer).severity == severity
+
+
+def saved_again(tmp_path: Path, saved: str, xmp: str = "", **info: str) -> Finding:
+    """Return what is found of a document whose identifier says that it was saved again."""
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate=f"D:{saved}Z", **info)
     out = tmp_path / "b.pdf"
     with pikepdf.open(path) as document:
+        if xmp:
+            document.Root.Metadata = document.make_stream(xmp.encode(), Type=pikepdf.Name.Metadata)
         document.trailer.ID = [b"a" * 16, b"b" * 16]
         document.save(out, static_id=True)
-    claim = pick(findings_of(out), "saved again after it was made")
-    assert claim.severity == severity
+    return pick(findings_of(out), "saved again after it was made")
 
 
 @pytest.mark.parametrize(("n_more", "is_told"), [(39, False), (40, True)])
