@@ -35,8 +35,8 @@ def _usage_rights(fact: Fact) -> Finding:
         "benign",
         "The document carries usage rights for Adobe's reader",
         f"The {fact.where} at byte {fact.offset} unlocks saving, commenting or signing in Adobe's free reader. It is "
-        "no signature of the author or of a reader, and any other program that saves the document ends it, so it was "
-        "not checked.",
+        "no signature of the author or of a reader, and any other program that saves the document ends it, so that "
+        "it does not hold accuses nobody.",
         "security",
         "security",
         facts=[fact],

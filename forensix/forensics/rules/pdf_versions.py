@@ -41,8 +41,10 @@ def rules(facts: Facts) -> Iterator[Finding]:
         changed = any(f.value["content_changed"] for f in saves)
         signing = _only_signing(facts, saves)
         attaching = not signing and _only_attaching(revisions[0], saves)
+        unlocking = _only_unlocking(facts, saves)
+        explained = signing or attaching or unlocking
         yield finding(
-            "benign" if signing or attaching else "suspect",
+            "benign" if explained else "suspect",
             f"The file holds {n} versions of the document",
             f"It was saved {n - 1} more {'time' if n == 2 else 'times'} by appending to it, so every earlier version "
             "is still inside and can be taken out with `forensix extract-revisions`."
@@ -56,6 +58,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
             + (
                 " The later version attaches a file and draws nothing, as what adds its data to an invoice does."
                 if attaching
+                else " The later version unlocks functions of Adobe's free reader, as publishers of forms have it "
+                "done, and the signature that does so holds."
+                if unlocking
                 else ""
                 if signing
                 else " Filling a form, commenting and signing save so, and so does changing a page."
@@ -67,7 +72,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "versions",
             facts=saves,
             values=[f"{f.value['index']}: {f.value['summary']}" for f in (revisions[0], *saves[:MAX_NAMED])],
-            flags=() if signing or attaching else ("FILE_EDITED",),
+            flags=() if explained else ("FILE_EDITED",),
         )
     for fact in saves[:MAX_NAMED]:
         yield _revision(fact)
@@ -142,6 +147,16 @@ def _only_attaching(first: Fact, saves: list[Fact]) -> bool:
     rows = [(role, verb) for _, role, verb in saves[0].value["changed"]]
     return ("embedded file", "added") in rows and all(
         role in BESIDE or (role == "other object" and verb == "added") for role, verb in rows
+    )
+
+
+def _only_unlocking(facts: Facts, saves: list[Fact]) -> bool:
+    """Say whether the one later version ends where usage rights that hold do, and changes no page."""
+    ends = [f.value["covered_to"] for f in facts.records("pdf.usage_rights") if f.value["holds"]]
+    return (
+        len(saves) == 1
+        and not saves[0].value["content_changed"]
+        and any(abs(saves[0].value["end_offset"] - end) <= 2 for end in ends)
     )
 
 

@@ -50,14 +50,17 @@ def _known(fact: Fact, raw: list[dict[str, Any]]) -> bool:
 def _from_bytes(data: bytes, raw: dict[str, Any]) -> Fact:
     """Return the fact of a signature dictionary that only its bytes tell of."""
     where = "signature dictionary"
-    if raw["usage_rights"]:
-        return Fact("pdf.usage_rights", raw, where, raw["offset"])
     try:
         checked = signature_bytes.checked(data, raw)
     except Exception as error:  # As everywhere with hostile bytes.
+        if raw["usage_rights"]:
+            return Fact("pdf.usage_rights", {**raw, "holds": False}, where, raw["offset"])
         return Fact(
             "pdf.signature.unread", {**raw, "error": str(error)[:200] or type(error).__name__}, where, raw["offset"]
         )
+    if raw["usage_rights"]:
+        holds = bool(checked.get("intact") and checked.get("valid"))
+        return Fact("pdf.usage_rights", {**raw, "holds": holds}, where, raw["offset"])
     if checked.get("empty"):
         return Fact("pdf.signature.empty", checked, where, raw["offset"])
     ranges = raw["byte_range"]

@@ -1,5 +1,7 @@
 """Signatures of PDFs: each document is made by the test and signed with a certificate of its own."""
 
+import asyncio
+import hashlib
 import io
 import time
 from collections.abc import Callable
@@ -97,6 +99,43 @@ def test_a_signature_that_holds_explains_what_signed_it(tmp_path: Path, signer: 
     for changed, severity in ((data, "benign"), (updated(data, comment("/FreeText")), "suspect")):
         path.write_bytes(changed)
         assert pick(findings_of(path), "modified with iText 7.1.18").severity == severity
+
+
+def unlocked(data: bytes, signer: signers.SimpleSigner, content: bytes = b"") -> bytes:
+    """Append the version in which Adobe's Reader Extensions unlock functions of the free reader."""
+    with pikepdf.open(io.BytesIO(data)) as document:
+        catalog, number = document.Root.unparse()[:-2], len(document.objects) + 1
+        root, drawn = document.Root.objgen[0], document.pages[0].Contents.objgen[0]
+    blank = b"0" * 8192
+    objects = {
+        root: catalog + b" /Perms << /UR3 %d 0 R >> >>" % number,
+        number: b"<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /adbe.pkcs7.detached /Name (ARE Production V6.1) "
+        b"/ByteRange [0 1111111111 2222222222 3333333333] /Contents <" + blank + b"> >>",
+    }
+    out = appended(data, objects | ({drawn: stream(content)} if content else {}))
+    start = out.index(b"<" + blank)
+    end = start + len(blank) + 2
+    for mark, value in ((b"1111111111", start), (b"2222222222", end), (b"3333333333", len(out) - end)):
+        out = out.replace(mark, b"%-10d" % value, 1)
+    digest = hashlib.sha256(out[:start] + out[end:]).digest()
+    value = asyncio.run(signer.async_sign(digest, "sha256")).dump().hex().encode()
+    return out[: start + 1] + value.ljust(len(blank), b"0") + out[end - 1 :]
+
+
+def test_a_form_that_was_unlocked_for_the_free_reader_needs_no_explanation(
+    tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    held = unlocked(data, signer)
+    drawn = unlocked(data, signer, b"BT /F1 12 Tf 100 700 Td (900) Tj ET")
+    broken = held.replace(b"An invoice over 100", b"An invoice over 900")
+    assert broken != held
+    for changed, severity in ((held, "benign"), (drawn, "suspect"), (broken, "suspect")):
+        path.write_bytes(changed)
+        findings = findings_of(path)
+        assert pick(findings, "The file holds 2 versions").severity == severity
+        assert pick(findings, "usage rights").severity == "benign"
 
 
 def severe(findings: tuple[Finding, ...]) -> list[str]:
