@@ -87,6 +87,7 @@ def test_rows_are_well_formed() -> None:
         ("PyPDF2", "PyPDF"),
         ("ReportLab PDF Library - www.reportlab.com", "ReportLab"),
         ("Foxit PhantomPDF", "Foxit"),
+        ("Foxit Reader PDF Printer Version 9.7.1.2227", "Foxit's printer"),
         ("OpenShot Video Editor", "OpenShot"),
         ("vlc 3.0.18 stream output", "VLC"),
         ("vokoscreenNG_3.0.9", "vokoscreen"),
