@@ -57,7 +57,7 @@ def _stream(data: bytes, offset: int, at: int) -> Section | None:
 def _table(data: bytes, at: int) -> Section | None:
     start, at = at, at + 4
     entries: dict[int, Entry] = {}
-    odd_rows = 0
+    n_rows = odd_rows = 0
     while True:
         at = syntax.skip_space(data, at)
         if data[at : at + 7] == b"trailer":
@@ -74,6 +74,7 @@ def _table(data: bytes, at: int) -> Section | None:
             row = _ROW.match(data, at)
             if not row or not row.group(3):
                 break
+            n_rows += 1
             odd_rows += not _STRICT_ROW.match(data, row.start(1))
             at = row.end()
             free = row.group(3) == b"f"
@@ -88,7 +89,8 @@ def _table(data: bytes, at: int) -> Section | None:
                 **{n: e for n, e in entries.items() if e[0] != "free" or n not in hidden.entries},
             }
     fault = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
-    return Section(start, kind, trailer, entries, ((fault, True),) if odd_rows else ())
+    # A program that leaves out the space does so in each of them; what is changed by hand differs from the rest.
+    return Section(start, kind, trailer, entries, ((fault, odd_rows < n_rows),) if odd_rows else ())
 
 
 def _beside(data: bytes, offset: int) -> Section | None:
