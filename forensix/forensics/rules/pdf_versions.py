@@ -19,8 +19,10 @@ DATED = PROOF | {"document information", "metadata"}
 BESIDE = DATED | {"embedded file"}
 """Roles of what is written where a file is attached, as the data of an electronic invoice are (ZUGFeRD, Factur-X)."""
 
-MAKERS, MAKER_S = ("Acrobat PDFMaker", video_tags.LAYOUT), 120.0
-"""What makes a document and saves it again, with its bookmarks and tags or for the web, and in what time."""
+MAKING_S = 120.0
+"""Within what time programs that make a document save it again: PDFMaker with its bookmarks and tags, InDesign for the
+web, a scanner's program with the words it reads. To open a document and change its words takes a person longer.
+"""
 
 UPDATERS = ("iText", "3-Heights")
 """What stamps or optimises documents that exist, and names itself as their producer, with the date; both leave XMP out
@@ -233,16 +235,16 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     # One cause is told once: the editor that is named saved the document, and is told by itself.
     programs = video_tags.programs(video_tags.made_with(facts))
     editors = [program.name for program in programs if program.category == "editor"]
-    if later and gap_s <= MAKER_S:
-        editors += [program.name for program in programs if program.name in MAKERS]
     if later and not any(f.key.startswith("xmp.") for f in facts.items):
         producers = video_tags.programs(facts.all("pdf.info.Producer"))
         editors += [program.name for program in producers if program.name in UPDATERS]
     if stated := pdf_producers.modified(facts):
         editors.append(pdf_producers.modifier(stated[0]))
     attached = pdf_producers.invoice_data(facts)
+    making = later and gap_s <= MAKING_S
+    explained = editors or attached or making
     yield finding(
-        "benign" if editors or attached else "suspect",
+        "benign" if explained else "suspect",
         "The document was saved again after it was made",
         "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
         + (". Its dates say so too. " if later else ". ")
@@ -251,11 +253,13 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
             if editors
             else f"{attached[0].value}, the data of an electronic invoice, was attached so; another change does so too."
             if attached
+            else f"That is {gap_s:.0f} seconds later: programs that make a document save it again so."
+            if making
             else "Filling a form, signing, stamping and preparing for the web do so as well as a change of the content."
         ),
         "versions",
         "editing",
         facts=[fact],
         values=fact.value,
-        flags=() if editors or attached else ("FILE_EDITED",),
+        flags=() if explained else ("FILE_EDITED",),
     )

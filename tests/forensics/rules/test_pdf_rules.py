@@ -368,6 +368,8 @@ def test_a_document_that_a_form_opens_is_no_program(tmp_path: Path, target: dict
     ("creator", "saved", "severity"),
     [
         ("Writer", "20210101120000", "suspect"),
+        ("Writer", "20200101120201", "suspect"),
+        ("Writer", "20200101120159", "benign"),
         ("Acrobat PDFMaker 19 for Word", "20200101120011", "benign"),
         ("Word \u7528 Acrobat PDFMaker 19", "20200101120011", "benign"),
         ("Acrobat PDFMaker 19 for Word", "20200101130000", "suspect"),
