@@ -185,8 +185,12 @@ def two_devices(facts: Facts) -> Iterator[Finding]:
 
 
 def saves(steps: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the entries of an editing history that tell of a file being written."""
-    return [row for row in steps if str(row.get("action")) in SAVES]
+    """Return the entries of an editing history that tell of a file being written, none of one made fit to be archived.
+
+    pdfToolbox writes ``converted to PDF/A-2b``.
+    """
+    written = (row for row in steps if str(row.get("action")) in SAVES)
+    return [row for row in written if not str(row.get("parameters")).startswith("converted to PDF/A")]
 
 
 def is_at_once(saved: list[dict[str, Any]]) -> bool:

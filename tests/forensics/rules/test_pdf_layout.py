@@ -39,6 +39,12 @@ def test_a_layout_that_was_made_a_pdf_accuses_nobody(tmp_path: Path, steps: list
     assert "documentID: xmp.did:1" in pick(findings, "The document was exported from a layout").claim.value
 
 
+def test_a_document_that_was_made_fit_to_be_archived_was_not_edited(tmp_path: Path) -> None:
+    steps = [("converted", f"{hour}:00:00", "converted to PDF/A-2b") for hour in (12, 13)]
+    findings = findings_of(tmp_path / "a.pdf", "Adobe InDesign CC 13.0", steps)
+    assert pick(findings, "The file keeps an editing history").severity == "benign"
+
+
 def test_what_came_after_a_layout_was_made_a_pdf_is_told(tmp_path: Path) -> None:
     findings = findings_of(tmp_path / "a.pdf", "Adobe InDesign CC 13.0 (Macintosh)", [EXPORT, SAVE])
     assert pick(findings, "The editing history holds 2 entries").severity == "suspect"
