@@ -32,6 +32,9 @@ INVOICE = re.compile(r"(factur-x|zugferd-invoice|xrechnung|order-x)\.xml", re.IG
 ATTACHING = "PyPDF"
 """The library with which bookkeeping programs (Odoo, the Python library factur-x) attach them."""
 
+CROSSMARK = re.compile(r"\.Crossmark(DomainExclusive|MajorVersionDate)$", re.IGNORECASE)
+"""What Crossref's pdfmark, which is built on iText, writes into articles for publishers."""
+
 OF_WRITER = {"qpdf": r"qpdf|pikepdf", "MuPDF": r"mupdf|fitz"}
 """How programs name the library that wrote the file."""
 
@@ -63,7 +66,8 @@ def rules(facts: Facts) -> Iterator[Finding]:
         is_itext = "iText" in modifier(stated[0])
         stamp = facts.fact("pdf.court_stamp") if is_itext else None
         signature = _signature(facts) if is_itext else None
-        reason = stamp or signature
+        mark = next((f for f in facts.items if CROSSMARK.search(f.key)), None) if is_itext else None
+        reason = stamp or signature or mark
         yield finding(
             "benign" if reason else "suspect",
             f"The document says that it was modified with {modifier(stated[0])}",
@@ -75,6 +79,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
                 else "What signs with this library leaves these words, and a signature holds for the document as it "
                 "is: what was changed before, its signer stands for."
                 if signature
+                else f"{place(mark)} holds Crossref's mark of an article, which publishers add with this library. "
+                "Other changes with it leave the same words."
+                if mark
                 else "Services add a stamp, a signature or a number this way; what was modified is not said."
             ),
             "software",

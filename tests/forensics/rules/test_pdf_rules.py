@@ -478,6 +478,13 @@ def test_a_converter_is_told_and_a_stated_modification_is_suspect(tmp_path: Path
     assert pick(findings_of(path), "modified with iText 2.1.7").severity == "suspect"
 
 
+@pytest.mark.parametrize(("key", "severity"), [("CrossmarkDomainExclusive", "benign"), ("doi", "suspect")])
+def test_the_mark_of_an_article_explains_a_stated_modification(tmp_path: Path, key: str, severity: str) -> None:
+    info = {key: "true", "Producer": "Acrobat Distiller 10.1.8 (Windows); modified using iText 5.3.5"}
+    path = dated(page(tmp_path / "a.pdf"), **info)
+    assert pick(findings_of(path), "modified with iText 5.3.5").severity == severity
+
+
 @pytest.mark.parametrize(
     ("last", "severity"),
     [
