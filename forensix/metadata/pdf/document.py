@@ -15,7 +15,7 @@ from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import attachments, layers, pictures
 from forensix.metadata.pdf.operators import CONTENT_BYTES
-from forensix.metadata.pdf.streams import FAULTS
+from forensix.metadata.pdf.syntax import Ref
 
 OBJECTS = 50_000
 MAX_LISTED = 60
@@ -28,8 +28,8 @@ HARMLESS = re.compile(
 )
 """Repairs that sloppy but honest programs make necessary: libraries that sign, early versions of Chrome."""
 
-TWICE = re.compile(r"object (\d+) (\d+), offset \d+\): dictionary has duplicated key ")
-"""Google Docs lists some headings twice among the places that links go to."""
+TWICE = re.compile(r"object (\d+) (\d+), offset \d+\): (?:dictionary has duplicated key |limits error\(parser-max-err)")
+"""Google Docs lists some headings twice among the places that links go to; of many, qpdf tells that too."""
 
 LONGER = re.compile(r"wrong size; expected = (\d+); actual = (\d+)")
 """A cross-reference stream with more rows than it lists, as early LuaTeX writes; nobody reads those."""
@@ -55,23 +55,15 @@ def opened(file: BinaryIO) -> tuple[pikepdf.Pdf | None, list[Fact], list[Problem
     return pdf, [], []
 
 
-def warnings(pdf: pikepdf.Pdf) -> list[Problem]:
-    """Return what the parser had to repair so far."""
-    names = _places(pdf)
+def warnings(pdf: pikepdf.Pdf, places: object = None) -> list[Problem]:
+    """Return what the parser had to repair so far; ``places`` leads to what names the places to go to."""
+    names = (str(places.number), str(places.generation)) if isinstance(places, Ref) else ("", "")
     found = [
         Problem(f"the parser had to repair it: {sentence}", "document", grave=not _is_harmless(sentence, names))
         for sentence in (_sentence(w, pdf.filename) for w in pdf.get_warnings()[:OBJECTS])
         if not ((cut := CUT.search(sentence)) and int(cut[1]) >= CONTENT_BYTES - TOKEN_BYTES)
     ]
     return sorted(found, key=lambda problem: not problem.grave)[:WARNINGS]
-
-
-def _places(pdf: pikepdf.Pdf) -> tuple[str, str]:
-    """Return the number of the dictionary that names places to go to, which draws nothing."""
-    with suppress(*FAULTS):
-        number, generation = pdf.Root.Dests.objgen
-        return str(number), str(generation)
-    return "", ""
 
 
 def _is_harmless(sentence: str, places: tuple[str, str]) -> bool:

@@ -227,7 +227,8 @@ def _document(file: BinaryIO, view: View) -> tuple[list[Fact], list[Problem]]:
                 continue
             items += content
             problems += faults
-        problems += pdf_document.warnings(pdf)
+        # By the bytes: qpdf drops a dictionary in which it finds too much to repair.
+        problems += pdf_document.warnings(pdf, view.dictionary(view.trailer.get("Root")).get("Dests"))
     return items, problems
 
 
