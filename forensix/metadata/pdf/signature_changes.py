@@ -219,7 +219,9 @@ def policy() -> StandardDiffPolicy:
         ],
         form_rule=WrittenFieldsRule(
             field_rules=[
-                SigFieldCreationRule(approve_widget_bindings=False),
+                # What allows forms to be filled allows signing (ISO 32000-2, table 257), and Acrobat takes a new field
+                # that is seen for that; pyHanko is stricter by default, and says so.
+                SigFieldCreationRule(approve_widget_bindings=False, allow_new_visible_after_certify=True),
                 SigFieldModificationRule(),
                 GenericFieldModificationRule(),
             ]

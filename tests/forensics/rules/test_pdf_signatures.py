@@ -167,6 +167,17 @@ def test_a_visible_signature_changes_no_page(tmp_path: Path, signer: signers.Sim
     assert not [f.claim.claim for f in findings_of(path) if f.severity != "benign"]
 
 
+def test_a_certified_form_may_be_signed_in_a_new_field_that_is_seen(
+    tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    writer = IncrementalPdfFileWriter(io.BytesIO(signed(path.read_bytes(), signer, allowed=fields.MDPPerm.FILL_FORMS)))
+    fields.append_signature_field(writer, fields.SigFieldSpec("Sig2", box=(300, 100, 500, 160)))
+    meta = signers.PdfSignatureMetadata(field_name="Sig2", md_algorithm="sha256")
+    path.write_bytes(signers.sign_pdf(writer, meta, signer=signer).getvalue())
+    assert not severe(findings_of(path))
+
+
 @pytest.mark.parametrize(
     ("drawing", "is_seal"),
     [
