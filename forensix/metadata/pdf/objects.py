@@ -223,7 +223,13 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
             # Appearances are drawn from forms inside forms, with pictures and fonts of their own.
             for part in reached(view, item.get("AP"), APPEARANCE_DEPTH):
                 by_number.setdefault(part, (role[0], f"appearance of {role[1]}"))
-    # Last: what a page shows stays page content, whoever else names it.
+    # Last: what a page shows stays page content, whoever else names it. PDFBox draws an empty form for a signature that
+    # is not to be seen, and its page need not list the field.
+    fields = [(number, name) for number, (role, name) in by_number.items() if role in ("form field", "signature")]
+    for number, name in fields:
+        item = view.get(number)
+        for part in reached(view, item.get("AP") if isinstance(item, dict) else None, APPEARANCE_DEPTH):
+            by_number.setdefault(part, ("form field", f"appearance of {name}"))
     for stored in reached(view, catalog.get("DSS"), VALIDATION_DEPTH):
         by_number.setdefault(stored, ("validation data", ""))
     return by_number

@@ -62,6 +62,23 @@ def test_a_drawing_that_nothing_leads_to_changes_no_page(tmp_path: Path, number:
     assert [f.value["content_changed"] for f in later] == [False, False, is_shown]
 
 
+def test_the_drawing_of_a_signature_that_no_page_lists_changes_no_page(tmp_path: Path) -> None:
+    """PDFBox keeps an empty drawing for a signature that is not to be seen, and its page need not list the field."""
+    path = page(tmp_path / "a.pdf")
+    catalog = pdf_history.walk(path.read_bytes()).trailer["Root"].number
+    with pikepdf.open(path) as document:
+        pages = document.Root.Pages.objgen[0]
+    objects = {
+        catalog: b"<< /Type /Catalog /Pages %d 0 R /AcroForm << /SigFlags 3 /Fields [90 0 R] >> >>" % pages,
+        90: b"<< /FT /Sig /T (Signature1) /Subtype /Widget /Rect [0 0 0 0] /AP 91 0 R >>",
+        91: b"<< /N 92 0 R >>",
+        92: b"<< /Type /XObject /Subtype /Form /BBox [0 0 0 0] /Length 0 >>\nstream\n\nendstream",
+    }
+    path.write_bytes(appended(path.read_bytes(), objects))
+    later = pdf.read(str(path)).records("pdf.revision")[1].value
+    assert "page content" not in later["roles"] and not later["content_changed"]
+
+
 def test_one_version_has_no_later_revision(tmp_path: Path) -> None:
     facts = pdf.read(str(page(tmp_path / "a.pdf")))
     assert [f.value["index"] for f in facts.all("pdf.revision")] == [1]
