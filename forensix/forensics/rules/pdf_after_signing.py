@@ -48,6 +48,17 @@ def kept(facts: Facts, record: dict[str, Any]) -> bool:
     return not is_comment or not (pdf_comments.laid(facts, record["covered_to"]) or pdf_comments.are_unread(facts))
 
 
+def holding(facts: Facts) -> list[Fact]:
+    """Return the signatures of a document if each holds and only what it allows came after it, else none.
+
+    A time stamp by itself is none: nobody stands for the document.
+    """
+    signatures = list(facts.all("pdf.signature"))
+    read = all(f.key == "pdf.signature" and isinstance(f.value, dict) for f in signatures)
+    hold = read and all(kept(facts, f.value) for f in signatures)
+    return signatures if hold and not all(f.value["timestamp_only"] for f in signatures) else []
+
+
 def _signed_values_changed(record: dict[str, Any]) -> bool:
     """Tell whether fields hold other values than were signed, unless a form was certified so that it is filled."""
     return bool(record["overwritten"]) and record["allowed"] is None

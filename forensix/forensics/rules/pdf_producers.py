@@ -19,6 +19,10 @@ from forensix.metadata.facts import Fact, Facts
 
 STATED = re.compile(r"modified (using|by|with) ([^;,(]{2,60})", re.IGNORECASE)
 
+OF_ITEXT = "; modified using "
+"""What iText and OpenPDF write behind the producer, in these words, when they sign as well as when they change a
+document (``PdfStamperImp.close``, ``PdfDocument.close``)."""
+
 OFFICE = re.compile(r"(libre|open)office", re.IGNORECASE)
 OFFICE_PARTS = re.compile(r"Writer|Calc|Impress|Draw|Math")
 """What both suites write as the creator, beside their own name as the producer."""
@@ -63,32 +67,32 @@ def rules(facts: Facts) -> Iterator[Finding]:
         )
     stated = modified(facts)
     if stated:
-        is_itext = "iText" in modifier(stated[0])
+        is_itext = OF_ITEXT in str(stated[0].value)
         stamp = facts.fact("pdf.court_stamp") if is_itext else None
-        signature = _signature(facts) if is_itext else None
         mark = next((f for f in facts.items if CROSSMARK.search(f.key)), None) if is_itext else None
-        reason = stamp or signature or mark
+        signatures = pdf_after_signing.holding(facts) if is_itext else []
+        reasons = [stamp] if stamp else [mark] if mark else signatures
         yield finding(
-            "benign" if reason else "suspect",
+            "benign" if reasons else "suspect",
             f"The document says that it was modified with {modifier(stated[0])}",
             f"{place(stated[0])}: {str(stated[0].value)[:200]}. "
             + (
                 f"Filing systems of American courts stamp a line on each page so, and each page bears one: "
                 f"{str(stamp.value)[:160]!r}. Other changes with this program leave the same words."
                 if stamp
-                else "What signs with this library leaves these words, and a signature holds for the document as it "
-                "is: what was changed before, its signer stands for."
-                if signature
                 else f"{place(mark)} holds Crossref's mark of an article, which publishers add with this library. "
                 "Other changes with it leave the same words."
                 if mark
+                else "Signing with this library writes the same words, and a signature holds for the document as it "
+                "is: what was changed before, its signer stands for."
+                if signatures
                 else "Services add a stamp, a signature or a number this way; what was modified is not said."
             ),
             "software",
             "editing",
-            facts=[*stated, *([reason] if reason else [])],
-            flags=() if reason else ("FILE_EDITED", "SUSPECT_SOFTWARE_"),
-            details=() if reason else (("source", "software"),),
+            facts=[*stated, *reasons],
+            flags=() if reasons else ("FILE_EDITED", "SUSPECT_SOFTWARE_"),
+            details=() if reasons else (("source", "software"),),
         )
 
 
@@ -113,13 +117,6 @@ def attached_by(facts: Facts) -> list[Fact]:
     """Return the facts that name the library with which the data of an electronic invoice were attached."""
     named = [f for f, program in software.named(video_tags.made_with(facts)) if program.name == ATTACHING]
     return named if invoice_data(facts) else []
-
-
-def _signature(facts: Facts) -> Fact | None:
-    """Return a signature of somebody that holds, with nothing behind it but what proves it later."""
-    signatures = [f for f in facts.records("pdf.signature") if f.key == "pdf.signature"]
-    sound = (f for f in signatures if not f.value["timestamp_only"] and pdf_after_signing.sound(f.value))
-    return next(sound, None)
 
 
 def modified(facts: Facts) -> list[Fact]:

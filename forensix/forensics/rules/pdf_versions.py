@@ -242,7 +242,8 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
         editors.append(pdf_producers.modifier(stated[0]))
     attached = pdf_producers.invoice_data(facts)
     making = later and gap_s <= MAKING_S
-    explained = editors or attached or making
+    signatures = pdf_after_signing.holding(facts)
+    explained = editors or attached or making or signatures
     yield finding(
         "benign" if explained else "suspect",
         "The document was saved again after it was made",
@@ -255,6 +256,9 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
             if attached
             else f"That is {gap_s:.0f} seconds later: programs that make a document save it again so."
             if making
+            else "Signing does so, and a signature holds for the document as it is: what was changed before, its "
+            "signer stands for."
+            if signatures
             else "Filling a form, signing, stamping and preparing for the web do so as well as a change of the content."
         ),
         "versions",

@@ -14,6 +14,7 @@ import pytest
 from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.pdf_utils.writer import copy_into_new_writer
 from pyhanko.sign import fields, signers
 
 from forensix.forensics import claims, result
@@ -225,6 +226,27 @@ def test_change_after_signing_is_critical(tmp_path: Path, signer: signers.Simple
     claim = pick(findings, "changed after Test Signer signed it")
     assert claim.severity == "critical"
     assert pick(findings, "Signed by Test Signer").severity == "benign"
+
+
+@pytest.mark.parametrize(("is_broken", "severity"), [(False, "benign"), (True, "suspect")])
+@pytest.mark.parametrize(
+    ("producer", "claim"),
+    [("Word; modified using iText 5.5.3", "modified with iText 5.5.3"), ("Word", "saved again after it was made")],
+)
+def test_a_signature_that_holds_explains_that_the_document_was_written_again(
+    tmp_path: Path, signer: signers.SimpleSigner, producer: str, claim: str, is_broken: bool, severity: str
+) -> None:
+    """Signed as a whole, so that no earlier version is kept."""
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path) as document:
+        document.docinfo["/Producer"] = producer
+        document.docinfo["/CreationDate"], document.docinfo["/ModDate"] = "D:20200101120000Z", "D:20200201120000Z"
+        document.save(tmp_path / "b.pdf", compress_streams=False)
+    writer = copy_into_new_writer(PdfFileReader(io.BytesIO((tmp_path / "b.pdf").read_bytes())))
+    meta = signers.PdfSignatureMetadata(field_name="Sig1", md_algorithm="sha256")
+    data = signers.sign_pdf(writer, meta, signer=signer).getvalue()
+    path.write_bytes(data.replace(b"An invoice", b"No invoice") if is_broken else data)
+    assert pick(findings_of(path), claim).severity == severity
 
 
 def test_second_signature_is_allowed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
