@@ -7,7 +7,7 @@ where they are new and nothing else of their page differs.
 
 References
 ----------
-ISO 32000-2:2020, 12.8.4.3; ETSI EN 319 142-1, 5.4.2.
+ISO 32000-2:2020, 12.8.4.3; ETSI EN 319 142-1, 5.4.2; ISO 16684-1:2019, 7.3.3 (``x:xmpmeta`` is optional).
 """
 
 from collections.abc import Iterator
@@ -208,9 +208,9 @@ def _shown(value: Any) -> str:
 @lru_cache(maxsize=1)
 def policy() -> StandardDiffPolicy:
     """Return pyHanko's standard policy with the rules of this file in place of its own on ``/DSS`` and annotations."""
-    rules = (
-        DocInfoRule(), XrefStreamRule(), ObjectStreamRule(), ValidationDataRule(), MetadataUpdateRule()
-    )  # fmt: skip
+    # What metadata hold draws nothing, and XMP need not stand in ``x:xmpmeta``, which pyHanko wants of both versions.
+    metadata = MetadataUpdateRule(check_xml_syntax=False)
+    rules = (DocInfoRule(), XrefStreamRule(), ObjectStreamRule(), ValidationDataRule(), metadata)
     return StandardDiffPolicy(
         global_rules=[
             CatalogModificationRule(),

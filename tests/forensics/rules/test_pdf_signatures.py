@@ -292,6 +292,20 @@ def test_validation_data_may_be_added_and_written_again(
     assert pick(findings, "The file holds 4 versions").severity == "benign"
 
 
+def test_metadata_that_stand_in_no_wrapper_may_be_written_again(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    """ABCpdf writes bare RDF."""
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path) as document:
+        document.Root.Metadata = document.make_stream(b"", Type=pikepdf.Name.Metadata)
+        document.save(tmp_path / "b.pdf", object_stream_mode=pikepdf.ObjectStreamMode.disable)
+    data = signed((tmp_path / "b.pdf").read_bytes(), signer)
+    with pikepdf.open(io.BytesIO(data)) as document:
+        number = document.Root.Metadata.objgen[0]
+    bare = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'
+    path.write_bytes(appended(data, {number: b"<< /Type /Metadata" + stream(bare).removeprefix(b"<<")}))
+    assert not severe(findings_of(path))
+
+
 def test_validation_data_that_comes_a_second_later_brings_its_date(
     tmp_path: Path, signer: signers.SimpleSigner
 ) -> None:
