@@ -3,10 +3,15 @@
 A camera writes one name, a maker's note of its own, and no date before it was made. Two names, the note or the lens of
 another maker, and a telephone that is younger than every date say that a record was put into another file or written
 in. Telephones take the time from their network; other cameras forget theirs, so only telephones are held to it.
+
+References
+----------
+ExifTool, Image::ExifTool::Canon, CanonImageType.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from forensix.forensics.findings import Finding, finding, place
@@ -24,6 +29,11 @@ SAME_MAKER = {
     "SONY": ("sony", "hasselblad"),
 }
 """How the names begin of those whose cameras write a note that begins so."""
+
+CANON_NOTE = re.compile(
+    r"(?:IMG:(?=EOS|PowerShot|DIGITAL IX)(?P<short>.+?) JPEG|(?P<whole>Canon (?:EOS|PowerShot|IX).+))$"
+)
+"""How a note of Canon names the camera, in the image type (tag 6); others of its image types name none."""
 
 DATES = (
     "exif.DateTimeOriginal",
@@ -55,6 +65,7 @@ def _two_cameras(facts: Facts) -> Iterator[Finding]:
     makes = [f for f in facts.items if f.key == "exif.Make" and str(f.value).strip()]
     lenses = [f for f in facts.items if f.key == "exif.LensModel" and APPLE_LENS.match(str(f.value))]
     notes = [f for f in facts.items if f.key == "exif.note_of"]
+    types = [f for f in _of_canon(facts) if models and not _same(f, models[0])]
     others = [f for f in facts.items if f.key == "xmp.tiff.Model" and models and not _same(f, models[0])]
     maker = str(makes[0].value).strip().lower() if makes else ""
     named: list[Fact] = []
@@ -68,6 +79,8 @@ def _two_cameras(facts: Facts) -> Iterator[Finding]:
             yield _saved_by_apple(named)
             return
         why = "The maker's note begins as another maker's does"
+    elif types:
+        named, why = [models[0], types[0]], "Canon's cameras write their own name into their note"
     elif others:
         yield finding(
             "benign",
@@ -89,6 +102,12 @@ def _two_cameras(facts: Facts) -> Iterator[Finding]:
             facts=named[:4],
             flags=["METADATA_ERROR"],
         )
+
+
+def _of_canon(facts: Facts) -> Iterator[Fact]:
+    for fact in facts.items:
+        if fact.key == "makernote.ImageType" and (match := CANON_NOTE.match(str(fact.value).strip())):
+            yield replace(fact, value=match["short"] or match["whole"])
 
 
 def _saved_by_apple(named: list[Fact]) -> Finding:

@@ -287,6 +287,21 @@ def test_the_note_of_another_maker(make_of: str, note: bytes, claimed: bool, tmp
     assert ("The file names two cameras" in noted(judge(data, tmp_path))) == claimed
 
 
+@pytest.mark.parametrize(
+    ("image_type", "claimed"),
+    [
+        ("IMG:PowerShot S40 JPEG", True),
+        ("Canon EOS 350D DIGITAL", True),
+        ("IMG:EOS 40D JPEG", False),
+        ("Canon EOS 40D", False),
+        ("ST*:Stitch assist mode", False),
+    ],
+)
+def test_the_name_of_another_camera_in_the_note_of_canon(image_type: str, claimed: bool) -> None:
+    facts = (Fact("exif.Model", "Canon EOS 40D", "IFD0"), Fact("makernote.ImageType", image_type, "EXIF maker note"))
+    assert ("The file names two cameras" in noted(claims(Facts("image", "jpeg", facts)))) == claimed
+
+
 @pytest.mark.parametrize(("lens", "claimed"), [("XF16-50mm", "benign"), ("iPhone 13 back camera", "suspect")])
 def test_the_note_of_an_iphone_in_the_file_of_a_camera(lens: str, claimed: str, tmp_path: Path) -> None:
     exif = [*TAKEN, (0x927C, make.UNDEFINED, b"Apple iOS\0\0\1MM"), (0xA434, make.ASCII, lens)]
