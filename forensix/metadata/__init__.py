@@ -5,6 +5,7 @@ Keys that mean the same in every medium, whichever reader found them:
     file.size file.name file.extension file.extension_fits file.head file.tail
     device.make device.model device.serial device.lens      text
     gps.latitude gps.longitude                              degrees, floats
+    gps.satellite_time                                      text, of a camera's telemetry
     exiftool.*                                              what only ExifTool found (forensix.metadata.exiftool)
     c2pa.*                                                  content credentials (forensix.metadata.blocks.c2pa)
     xmp.*                                                   ``xmp.<prefix>.<Name>`` (forensix.metadata.blocks.xmp)

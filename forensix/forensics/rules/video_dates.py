@@ -26,6 +26,9 @@ MADE = (
 )
 """Where videos and recordings say when they were made, those first that state a time zone or a time."""
 
+ZONES_S = 26 * 3600
+"""Cameras write their local time as if it were universal, and zones are no further apart than this."""
+
 MOST_TAGS = 4
 YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d)?")
 OF_A_WORK = ("id3", "vorbis", "container.tag.ICRD", "container.tag.©day")
@@ -62,6 +65,7 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
                 break
     yield from _between(real)
     yield from _tags(facts, real.get("container.movie.created"), length_s)
+    yield from _satellites(facts, real.get("container.movie.created"))
     now = dates.now()
     late = [m.fact for m in real.values() if m.local > now + timedelta(days=2)]
     if late:
@@ -106,6 +110,37 @@ def _tags(facts: Facts, base: dates.Moment | None, length_s: float) -> Iterator[
             facts=[*told, base.fact],
             flags=("METADATA_ERROR",),
         )
+
+
+def _satellites(facts: Facts, made: dates.Moment | None) -> Iterator[Finding]:
+    """Hold the header's date against the time that the camera received; a clock that lost its time runs behind it."""
+    fact = facts.fact("gps.satellite_time")
+    received = dates.parse(fact) if fact else None
+    if fact is None or received is None or made is None:
+        return
+    gap = (made.local - received.local).total_seconds()
+    if abs(gap) <= ZONES_S:
+        return
+    ahead = gap > 0
+    yield finding(
+        "suspect" if ahead else "benign",
+        "The header's date is not that of the satellites",
+        f"{place(fact)} says {fact.value}, {place(made.fact)} says {made.fact.value}: {dates.span(abs(gap))} "
+        f"{'later' if ahead else 'earlier'}, more than time zones explain. The camera received the first while it "
+        "recorded. "
+        + (
+            "A program that exports the recording and dates it anew does so, and so do a clock that was set ahead "
+            "and dates that were written in."
+            if ahead
+            else "A clock that lost its time, as after a change of the battery, does this; so do dates that were "
+            "written in."
+        ),
+        "dates",
+        "dates",
+        facts=[fact, made.fact],
+        flags=("METADATA_ERROR",),
+        remark="" if ahead else "the header's date is not that of the satellites",
+    )
 
 
 def _made(facts: Facts) -> Iterator[Finding]:

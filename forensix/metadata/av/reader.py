@@ -128,7 +128,7 @@ def _steps(
 
 
 def _stream_steps(path: str, kind: str, container: str, data: Any, facts: FactCollector) -> Iterator[Callable[[], Any]]:
-    from forensix.metadata.av import audio_signal, flac_checksum, video_frames
+    from forensix.metadata.av import audio_signal, flac_checksum, gpmf, video_frames
 
     yield lambda: video_streams.packets(path, container, facts)
     yield lambda: _shortened(facts, len(data))
@@ -136,6 +136,7 @@ def _stream_steps(path: str, kind: str, container: str, data: Any, facts: FactCo
     yield lambda: audio_signal.read(path, container, facts)
     yield lambda: flac_checksum.read(path, container, facts)
     if kind == "video":
+        yield lambda: gpmf.read(path, facts)
         yield lambda: video_frames.read(path, container, facts)
 
 

@@ -1,9 +1,15 @@
 """Dates of a movie, of its tracks and of its tags against each other."""
 
+import struct
+from fractions import Fraction
+from pathlib import Path
+
+import av
 import pytest
 
 from forensix.forensics import claims
 from forensix.forensics.findings import Finding
+from forensix.metadata.av import reader
 from tests.forensics.rules import pick
 from tests.forensics.rules.test_video_rules import facts
 
@@ -62,3 +68,36 @@ def test_tags_that_say_the_same_other_date_are_told_together(tags: list[str], cl
     assert {f.claim.claim for f in told} == set(claimed)
     assert sum(len(f.facts) - 1 for f in told) == sum(claimed.values())
     assert all(f.facts[0].value in f.claim.explanation for f in told)
+
+
+@pytest.mark.parametrize(
+    ("made", "severity"),
+    [
+        # Local time that is written as universal.
+        ("2017-04-18T07:31:03Z", None),
+        ("2021-04-17T17:31:03Z", "suspect"),
+        # A clock that lost its time.
+        ("2016-01-01T00:05:00Z", "benign"),
+    ],
+)
+def test_the_date_of_the_header_is_held_against_the_time_of_the_satellites(made: str, severity: str | None) -> None:
+    told = claims(facts(("container.movie.created", made), ("gps.satellite_time", "2017-04-17T17:31:03Z")))
+    found = [f.severity for f in told if f.claim.claim == "The header's date is not that of the satellites"]
+    assert found == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("fix", "when"), [(3, "2017-04-17T17:31:03Z"), (0, None)])
+def test_the_time_of_the_satellites_is_read_from_telemetry_where_the_receiver_had_a_fix(
+    tmp_path: Path, fix: int, when: str | None
+) -> None:
+    """FFmpeg writes no telemetry, so a track of pictures is made one."""
+    path = tmp_path / "a.mp4"
+    payload = b"GPSFL\x04\0\x01" + struct.pack(">I", fix) + b"GPSUU\x10\0\x01170417173103.000"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mjpeg", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 16, 16, "yuvj420p"
+        packet = av.Packet(payload)
+        packet.stream, packet.pts, packet.dts, packet.duration, packet.time_base = stream, 0, 0, 1, Fraction(1, 10)
+        container.mux(packet)
+    path.write_bytes(path.read_bytes().replace(b"mp4v", b"gpmd").replace(b"vide", b"meta"))
+    assert reader.read(str(path), "mp4").get("gps.satellite_time") == when
