@@ -3,11 +3,12 @@
 A text field keeps its words twice: as a value, which programs and some viewers read, and as a drawing, which is what
 is seen and printed. A program that fills in both leaves them alike. Numbers are compared as numbers; of other words
 only letters and digits are, and a drawing that shows a part of the value is taken for a long text. Fields that a script
-formats, and passwords, are left out, and so are documents that ask viewers to draw all fields anew.
+formats, and passwords, are left out, and so are documents that ask viewers to draw all fields anew. A box keeps its
+tick twice as well; only one that shows a tick and stores none is told, for libraries forget to draw what they store.
 
 References
 ----------
-ISO 32000-2:2020, 12.7.4.3 (variable text), 12.7.5.3 (text fields).
+ISO 32000-2:2020, 12.7.4.3 (variable text), 12.7.5.2.3 (check boxes), 12.7.5.3 (text fields).
 """
 
 import re
@@ -19,7 +20,7 @@ import pikepdf
 from forensix.metadata.pdf.marks import Mark
 
 PARENTS = 8
-PASSWORD = 1 << 13
+PASSWORD, RADIO, PUSH = 1 << 13, 1 << 15, 1 << 16
 LENGTH = 200
 LONGEST_NUMBER = 30
 
@@ -29,17 +30,27 @@ _NUMBER = re.compile(r"[^\d.,]{0,5}([\d.,]*\d[\d.,]*)[^\d.,]{0,5}$")
 
 
 def contradiction(field: pikepdf.Dictionary, drawn: list[Mark]) -> dict[str, Any] | None:
-    """Return ``field``, ``value`` and ``shown`` of a text field that stores other words than it draws."""
+    """Return ``field``, ``value`` and ``shown`` of a field that stores other words, or another tick, than it draws."""
     try:
-        if int(_own_or_inherited(field, "/Ff") or 0) & PASSWORD:
-            return None
+        flags = int(_own_or_inherited(field, "/Ff") or 0)
     except (TypeError, ValueError):  # flags that are no number set none
-        pass
+        flags = 0
+    if str(_own_or_inherited(field, "/FT")) == "/Btn":
+        state = str(field.get("/AS", "/Off"))
+        if flags & (RADIO | PUSH) or str(_own_or_inherited(field, "/V")) != "/Off" or state == "/Off":
+            return None
+        return _record(field, "Off", state.removeprefix("/"))
+    if flags & PASSWORD:
+        return None
     if any(_own_or_inherited(field, key) is not None for key in ("/AA", "/RV")):
         return None
     stored, shown = text_value(field), " ".join(mark.text.strip() for mark in drawn)
     if not all(_is_legible(mark) for mark in drawn) or not differ(stored, shown):
         return None
+    return _record(field, stored, shown)
+
+
+def _record(field: pikepdf.Dictionary, stored: str, shown: str) -> dict[str, Any]:
     return {
         "field": str(_own_or_inherited(field, "/T") or "")[:LENGTH],
         "value": stored[:LENGTH],

@@ -252,6 +252,24 @@ def form(tmp_path: Path, value: str, shown: bytes, *, anew: bool = False, **entr
         return saved(document, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("stored", "shown", "flags", "is_told"),
+    [("Off", "Yes", 0, True), ("Yes", "Yes", 0, False), ("Yes", "Off", 0, False), ("Off", "Yes", 1 << 15, False)],
+    ids=["tick", "alike", "not drawn", "radio button"],
+)
+def test_a_box_that_shows_a_tick_and_stores_none(
+    tmp_path: Path, stored: str, shown: str, flags: int, is_told: bool
+) -> None:
+    path = form(tmp_path, "", b"x")
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        box = document.pages[0].Annots[0]
+        box.FT, box.V, box.AS, box.Ff = Name.Btn, Name(f"/{stored}"), Name(f"/{shown}"), flags
+        box.AP.N = Dictionary(Yes=box.AP.N, Off=box.AP.N)
+        document.save(path)
+    found = [f.claim.value for f in told(path, "A form field shows other words than it stores")]
+    assert found == ([("amount: stored Off; shown Yes",)] if is_told else [])
+
+
 @pytest.mark.parametrize(("value", "shown"), [("9,400.00", "2,400.00"), ("9000", "19,000.00"), ("A-7", "A-8")])
 def test_a_field_that_stores_other_words_than_it_shows(tmp_path: Path, value: str, shown: str) -> None:
     (claim,) = told(form(tmp_path, value, shown.encode()), "A form field shows other words than it stores")
