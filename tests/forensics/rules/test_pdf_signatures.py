@@ -91,17 +91,6 @@ def comment(kind: str, content: bytes = b"", drawing: bytes = FRAME) -> Callable
     return change
 
 
-def test_a_signature_that_holds_explains_what_signed_it(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = tmp_path / "a.pdf"
-    with pikepdf.open(page(path), allow_overwriting_input=True) as document:
-        document.docinfo["/Producer"] = "iText 2.1.7 by 1T3XT; modified using iText 7.1.18"
-        document.save(path)
-    data = signed(path.read_bytes(), signer)
-    for changed, severity in ((data, "benign"), (updated(data, comment("/FreeText")), "suspect")):
-        path.write_bytes(changed)
-        assert pick(findings_of(path), "modified with iText 7.1.18").severity == severity
-
-
 def unlocked(data: bytes, signer: signers.SimpleSigner, content: bytes = b"") -> bytes:
     """Append the version in which Adobe's Reader Extensions unlock functions of the free reader."""
     with pikepdf.open(io.BytesIO(data)) as document:
