@@ -141,15 +141,11 @@ def eer_of(t: Tally) -> Floats:
     at = _first(t, lambda alarms, caught: alarms * t.n_fake + caught * t.n_real >= t.n_real * t.n_fake)
     before = np.maximum(at - 1, 0)
     n_real, n_fake = t.n_real, t.n_fake
-    fakes_before = np.where(at > 0, np.take_along_axis(t.up_to, before, 1), 0.0)
-    passed = (n_fake - fakes_before) / n_fake
-    alarmed = np.take_along_axis(t.at_least, at, 1) / n_real
-    # The smallest whole number of reals, or of fakes, at which the two have crossed; the product may round.
-    reals = np.ceil(passed * n_real)
-    reals += np.where(reals / n_real < passed, 1, np.where((reals - 1) / n_real >= passed, -1, 0))
-    fakes = np.ceil((1 - alarmed) * n_fake)
-    late, early = (n_fake - fakes) / n_fake > alarmed, (n_fake - (fakes - 1)) / n_fake <= alarmed
-    fakes += np.where(late, 1, np.where(early, -1, 0))
+    left = n_fake - np.where(at > 0, np.take_along_axis(t.up_to, before, 1), 0.0)
+    alarms = np.take_along_axis(t.at_least, at, 1)
+    passed, alarmed = left / n_fake, alarms / n_real
+    # The smallest whole number of reals, or of fakes, at which the two have crossed.
+    reals, fakes = -(-left * n_real // n_fake), -((alarms - n_real) * n_fake // n_real)
     among_reals = alarmed >= passed
     first = (
         np.where(among_reals, (reals - 1) / n_real, alarmed),
