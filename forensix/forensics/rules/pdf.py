@@ -238,7 +238,6 @@ def _origin(facts: Facts) -> Iterator[Finding]:
                 *(f.value for f in named_scanner),
                 *([f"{scan.value} {'page' if scan.value == 1 else 'pages'}"] if scan else []),
             ],
-            details=(("source", "physical"),) if named_scanner else (),
         )
     # Where the document or a part of it could not be read, what it names is not known.
     failed = any(p.where == "document" and UNREAD.search(p.message) for p in facts.problems)

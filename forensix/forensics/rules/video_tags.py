@@ -6,7 +6,7 @@ from typing import Any
 
 from forensix.forensics.findings import Finding, finding, literal, place
 from forensix.forensics.generators import by_namesake
-from forensix.forensics.software import Program, identify, names_none
+from forensix.forensics.software import SCANNER, Program, identify, names_none
 from forensix.metadata.facts import Fact, Facts
 
 WHAT: dict[str, str] = {
@@ -107,7 +107,8 @@ def software(
             "screenshot": ("SCREENSHOT_SOFTWARE",),
         }
         source = {"editor": "software", "converter": "software", "writer": "software", "screenshot": "screenshot"}
-        source["camera"] = "physical"
+        source["camera"] = source[SCANNER] = "physical"
+        origin = source.get(program.name, source.get(category))
         yield finding(
             "suspect" if category in ("editor", "screenshot") else "benign",
             CLAIMS[category].format(program.name),
@@ -116,7 +117,7 @@ def software(
             "editing" if category in ("editor", "converter") else "origin",
             facts=named,
             flags=flags.get(category, ()),
-            details=(("source", source[category]),) if category in source else (),
+            details=(("source", origin),) if origin else (),
         )
     known = {id(f) for named in by_program.values() for f in named}
     other = [f for f in named_facts if id(f) not in known and not by_namesake(f.value)]

@@ -118,7 +118,7 @@ def test_versions_are_numbered_as_they_are_counted(tmp_path: Path) -> None:
     whole = pick(findings, "The file holds 2 versions")
     assert [value.split(":")[0] for value in whole.claim.value or ()] == ["1", "2"]
     pick(findings, "Version 2 changes page content")
-    pick(findings, "A second cross-reference section lists the same objects")
+    assert pick(findings, "A second cross-reference section lists the same objects").severity == "benign"
 
 
 @pytest.mark.parametrize(
@@ -365,6 +365,22 @@ def test_a_document_that_a_form_opens_is_no_program(tmp_path: Path, target: dict
 
 
 @pytest.mark.parametrize(
+    ("kind", "severity"),
+    [("Launch", "suspect"), ("ImportData", "suspect"), ("SubmitForm", "benign"), ("GoToE", "benign")],
+)
+def test_an_action_that_reaches_for_what_is_on_the_machine_is_suspect(kind: str, severity: str) -> None:
+    (found,) = [f for f in claims(facts((f"pdf.action.{kind}", "x"))) if "such actions" in f.claim.explanation]
+    assert found.severity == severity
+
+
+def test_a_scan_is_told_by_its_program_or_by_pages_that_are_pictures_without_text() -> None:
+    found = claims(facts(("pdf.info.Producer", "PFU PDF Library 1.3.1"), ("pdf.text_pages", 1)))
+    assert pick(found, "looks like a scan").severity == "benign"
+    assert result(found).document_details.source == "physical"
+    assert not [f for f in claims(facts(("pdf.scan", 1), ("pdf.text_pages", 1))) if "scan" in f.claim.claim]
+
+
+@pytest.mark.parametrize(
     ("creator", "saved", "severity"),
     [
         ("Writer", "20210101120000", "suspect"),
@@ -401,7 +417,9 @@ def saved_again(tmp_path: Path, saved: str, xmp: str = "", **info: str) -> Findi
             document.Root.Metadata = document.make_stream(xmp.encode(), Type=pikepdf.Name.Metadata)
         document.trailer.ID = [b"a" * 16, b"b" * 16]
         document.save(out, static_id=True)
-    return pick(findings_of(out), "saved again after it was made")
+    claim = pick(findings_of(out), "saved again after it was made")
+    assert ("FILE_EDITED" in result((claim,)).red_flags) == (claim.severity == "suspect")
+    return claim
 
 
 @pytest.mark.parametrize(("n_more", "is_told"), [(39, False), (40, True)])
