@@ -614,3 +614,24 @@ def test_what_a_signature_covers_is_told_in_words(ranges: list[int], said: tuple
     items = (Fact("file.size", 7486, "file", 0), Fact("pdf.signature", value, "dictionary", 40))
     claim = pick(pdf_signatures.rules(Facts("pdf", "pdf", items)), "of Alice does not cover the document").claim
     assert claim.value == said and f"covers {' and '.join(said) or 'none'}, of 7486 in all," in claim.explanation
+
+
+@pytest.mark.parametrize(
+    ("said", "claim", "severity", "words"),
+    [
+        ({"intact": None}, "of Alice cannot be checked", "suspect", "no CMS"),
+        ({"intact": False}, "of Alice is broken", "critical", "the bytes it covers are not the bytes that were signed"),
+        ({"valid": False}, "of Alice is broken", "critical", "its value does not fit the signer's key"),
+        ({"from_bytes": True}, "came after Alice signed it was not looked at", "benign", "86 bytes lie behind"),
+        ({"modification": "annotations"}, "not all of them could be looked at", "suspect", "can cover what was signed"),
+    ],
+)
+def test_what_a_signature_that_cannot_be_relied_on_lacks_is_told(
+    said: dict[str, object], claim: str, severity: str, words: str
+) -> None:
+    value = {"name": "Alice", "field": "", "offset": 0, "timestamp_only": False, "intact": True, "valid": True}
+    value |= {"errors": ["no CMS"], "byte_range": [0, 400, 500, 400], "covered_to": 900, "from_bytes": False}
+    value |= {"coverage": "entire_revision", "modification": None, "allowed": None, "overwritten": []}
+    items = (Fact("file.size", 986, "file", 0), Fact("pdf.signature", value | said, "dictionary", 40))
+    found = pick(pdf_signatures.rules(Facts("pdf", "pdf", items)), claim)
+    assert found.severity == severity and words in found.claim.explanation
