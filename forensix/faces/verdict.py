@@ -41,8 +41,7 @@ def face_logit(logits: NDArray[np.float64], pooling: Pooling) -> float:
     3.0
     """
     order = np.sort(logits)
-    start = min(int(np.floor(pooling.low * len(order))), len(order) - 1)
-    stop = max(start + 1, int(np.ceil(pooling.high * len(order))))
+    start, stop = int(np.floor(pooling.low * len(order))), int(np.ceil(pooling.high * len(order)))
     return float(order[start:stop].mean())
 
 

@@ -54,7 +54,7 @@ def is_public(address: str) -> bool:
         inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     if inner is not None:
         return _is_public_v4(inner)
-    return ip in _V6_PUBLIC and ip.is_global and not ip.is_multicast and ip not in _V6_DOCUMENTATION
+    return ip in _V6_PUBLIC and ip.is_global and ip not in _V6_DOCUMENTATION
 
 
 def resolve(host: str, port: int, timeout_s: float) -> list[str]:
