@@ -81,6 +81,8 @@ def test_decisions_are_counted_by_class():
     assert counted.real_called_fake == 0.25 and counted.fake_called_real == 0.25
     assert counted.wrong == pytest.approx(2 / 6)
     assert np.isnan(decided(fake, [0.5] * 8, (0.2, 0.8)).wrong)
+    on_the_bounds = decided([0, 1], [0.2, 0.8], (0.2, 0.8))
+    assert on_the_bounds.real_decided == on_the_bounds.fake_decided == 1 and on_the_bounds.wrong == 0
     held = decided(fake, values, (0.5, 0.5), withheld=[False, False, True, False, False, False, True, True])
     assert held.real_called_fake == 0.25 and held.fake_decided == 0.5 and held.fake_called_real == 0.25
 

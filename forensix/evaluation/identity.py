@@ -78,7 +78,7 @@ def component_identity(slot: str, chosen: Any) -> str | None:
     kind = type(chosen)
     if card is not None and hasattr(card, "name") and hasattr(card, "sha256"):
         return f"{kind.__module__}.{kind.__qualname__}:{card.name}:{card.sha256}:{getattr(card, 'threshold', '')}"
-    if isinstance(release, str | int | float) and not callable(release):
+    if isinstance(release, str | int | float):
         made_with = "" if named or "version" in getattr(chosen, "__dict__", {}) else _made_with(chosen)
         return None if made_with is None else f"{kind.__module__}.{kind.__qualname__}:{release}{made_with}"
     return None

@@ -96,8 +96,8 @@ def score_text(score: float, decimals: int = 2) -> str:
 
     Examples
     --------
-    >>> score_text(0.834), score_text(0.9987), score_text(1.0)
-    ('0.83', '0.9987', '> 0.9999')
+    >>> score_text(0.834), score_text(0.9987), score_text(1.0), score_text(0.0)
+    ('0.83', '0.9987', '> 0.9999', '< 0.0001')
     """
     if score > 0.9999:
         return "> 0.9999"
