@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from forensix.client import verify_webhook
-from forensix.errors import UntrustedWebhook, UsageError
+from forensix.errors import ServiceError, UntrustedWebhook, UsageError
+from forensix.tasks.catalogue import TaskDescription, descriptions
 from tests.client.script import SECRET
 
 
@@ -31,6 +32,20 @@ def test_a_signed_delivery_is_believed() -> None:
     headers = delivery(BODY)
     headers["Webhook-Signature"] = f"v1,AAAA v1a,BBBB {headers['Webhook-Signature']}"
     assert verify_webhook(SECRET, headers, BODY).id == "1"
+
+
+@pytest.mark.parametrize("task", [task for task in descriptions() if "class_name" in task.result.model_fields])
+def test_a_result_is_of_the_task_that_the_event_names(task: TaskDescription) -> None:
+    body = json.dumps(
+        {"id": "1", "status": "completed", "event_type": task.event, "result": {"class_name": "real"}}
+    ).encode()
+    assert type(verify_webhook(SECRET, delivery(body), body).result) is task.result
+
+
+def test_an_event_that_is_not_known_here_is_told() -> None:
+    body = BODY.replace(b"voice_analysis_complete", b"newer_complete")
+    with pytest.raises(ServiceError, match="this version does not know"):
+        verify_webhook(SECRET, delivery(body), body)
 
 
 @pytest.mark.parametrize("name", ["Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"])
@@ -73,7 +88,7 @@ def test_a_time_that_is_none_is_not_believed(sent_at: str) -> None:
         verify_webhook(SECRET, {**delivery(BODY), "Webhook-Timestamp": sent_at}, BODY)
 
 
-@pytest.mark.parametrize("secret", ["whsec_not base64", "whsec_é", "whsec_", ""])
+@pytest.mark.parametrize("secret", ["whsec_not base64", "whsec_my secret", "whsec_é", "whsec_", ""])
 def test_a_secret_that_is_none_is_told(secret: str) -> None:
     with pytest.raises(UsageError, match="whsec_"):
         verify_webhook(secret, delivery(BODY, key=b""), BODY)
