@@ -2,16 +2,18 @@
 
 import errno
 import json
+from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import sqlalchemy as sa
 
 from forensix.service.data.reports import report_bytes
 from forensix.service.work.analyses import Analyses
-from forensix.service.work.analyst import Analyst
-from forensix.service.work.retry import Retry, is_passing
+from forensix.service.work.analyst import Analyst, Stopped
+from forensix.service.work.retry import Away, Retry, is_passing
 from forensix.tasks import catalogue
 from tests.service.workshop import Workshop
 
@@ -46,3 +48,27 @@ def test_a_task_of_a_package_that_is_gone(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_limit_on_the_size_of_files_is_not_waited_for() -> None:
     assert is_passing(OSError(errno.ENOSPC, "full")) and not is_passing(OSError(errno.EFBIG, "too large"))
+
+
+def test_what_will_pass_is_tried_until_it_has_or_the_worker_stops() -> None:
+    locked = sa.exc.OperationalError("SELECT 1", None, Exception("database is locked"))
+
+    def ends_with(*ends: Exception | str) -> Callable[[], str]:
+        left = iter(ends)
+
+        def attempt() -> str:
+            end = next(left)
+            if isinstance(end, Exception):
+                raise end
+            return end
+
+        return attempt
+
+    retry = Retry()
+    assert retry.insist(ends_with(locked, Away("the storage is away"), "done")) == "done"
+    with pytest.raises(sa.exc.IntegrityError):
+        retry.insist(ends_with(sa.exc.IntegrityError("INSERT", None, Exception("not unique")), "done"))
+    retry.stopping.set()
+    with pytest.raises(Stopped):
+        retry.insist(ends_with(locked, "done"))
+    assert retry.insist(ends_with(locked, "done"), even_when_stopping=True) == "done", "what happened is written down"
