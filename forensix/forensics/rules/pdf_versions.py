@@ -19,7 +19,7 @@ DATED = PROOF | {"document information", "metadata"}
 BESIDE = DATED | {"embedded file"}
 """Roles of what is written where a file is attached, as the data of an electronic invoice are (ZUGFeRD, Factur-X)."""
 
-MAKING_S = 120.0
+MAKING_S = 60.0
 """Within what time programs that make a document save it again: PDFMaker with its bookmarks and tags, InDesign for the
 web, a scanner's program with the words it reads. To open a document and change its words takes a person longer.
 """

@@ -384,8 +384,8 @@ def test_a_scan_is_told_by_its_program_or_by_pages_that_are_pictures_without_tex
     ("creator", "saved", "severity"),
     [
         ("Writer", "20210101120000", "suspect"),
-        ("Writer", "20200101120201", "suspect"),
-        ("Writer", "20200101120159", "benign"),
+        ("Writer", "20200101120101", "suspect"),
+        ("Writer", "20200101120059", "benign"),
         ("Acrobat PDFMaker 19 for Word", "20200101120011", "benign"),
         ("Word \u7528 Acrobat PDFMaker 19", "20200101120011", "benign"),
         ("Acrobat PDFMaker 19 for Word", "20200101130000", "suspect"),
