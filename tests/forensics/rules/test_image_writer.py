@@ -1,5 +1,6 @@
 """A camera that is named against the program that saved the file: benign alone, suspect beside a second sign."""
 
+import hashlib
 from pathlib import Path
 
 from forensix.forensics.findings import Finding
@@ -46,6 +47,16 @@ def test_a_caption_beside_it_is_suspect_and_alone_benign(tmp_path: Path) -> None
     assert claim_of(resaved(CAPTION), tmp_path).severity == "suspect"
     alone = judge(make.jpeg(CAPTION), tmp_path)
     assert noted(alone) == [] and named(alone, "A program has added a block for captions").severity == "benign"
+
+
+def test_a_caption_block_that_repeats_the_dates_is_an_operating_systems(tmp_path: Path) -> None:
+    dates = b"\x1c\2\0\0\2\0\2" + b"\x1c\2\x37\0\x0820200102" + b"\x1c\2\x3c\0\x06030405"
+    digest = make.resource(0x0425, hashlib.md5(dates).digest())
+    repeated = make.photoshop_segment(make.resource(0x0404, dates) + digest)
+    caption = make.photoshop_segment(make.resource(0x0404, dates + b"\x1c\2\x78\0\5title") + digest)
+    actual = claim_of(resaved(repeated), tmp_path)
+    assert actual.severity == "benign" and "a program wrote a caption block" in actual.claim.explanation
+    assert claim_of(resaved(caption), tmp_path).severity == "suspect"
 
 
 def test_a_reduced_size_explains_it_and_another_shape_does_not(tmp_path: Path) -> None:
