@@ -85,7 +85,7 @@ SPECIAL_EXTENSIONS = {
     "jpeg": {"thm", "insp"},
     "mp4": {"lrv", "insv", "f4v", "3ga", "m4b", "m4r"},
     "m4a": {"m4r", "3ga"},
-    "3gp": {"3ga"},
+    "3gp": {"3ga", "m4a"},
     "ogg": {"spx"},
     "wav": {"bwf", "rf64"},
     "webm": {"weba"},

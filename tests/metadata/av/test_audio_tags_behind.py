@@ -74,6 +74,7 @@ def test_3gpp_in_mp4_fits_its_name(tmp_path: Path) -> None:
         ("memo.spx", "ogg", True),
         ("Voice 001.3ga", "m4a", True),
         ("Voice 001.3ga", "3gp", True),
+        ("Voice 001.m4a", "3gp", True),
         ("Chapters.m4b", "mp4", True),
         ("take.bwf", "wav", True),
         ("take.bwf", "ogg", False),
