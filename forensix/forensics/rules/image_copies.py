@@ -4,7 +4,8 @@ Measured by :mod:`forensix.forensics.traces.copy_move`. Screens, drawings and pr
 and signs that lie a whole number of blocks apart are compressed alike down to the noise around them: where most of a
 picture is even and its areas lie so, or straight beside each other as the parts of a figure do, no copy is claimed. Nor
 is one where they lie a whole fraction of the picture's sides apart, as tiles do, or where they are black and white
-alone, as the date is that a camera prints on a bar, and as the corners of a QR code are.
+alone, as the date is that a camera prints on a bar, and as the corners of a QR code are. Nor where they lie straight
+above or beside each other in the picture of a thermal camera, which draws a scale and readings on it.
 """
 
 from collections.abc import Iterator
@@ -67,7 +68,8 @@ def _is_drawn(measured: dict[str, Any]) -> bool:
     across, down = map(abs, measured["shift"])
     is_straight = 0 in (across, down)
     return bool(
-        (on_grid and (is_even or is_stark))
+        (is_straight and measured.get("thermal"))
+        or (on_grid and (is_even or is_stark))
         or (is_even and is_straight)
         or (is_stark and (is_straight or across == down))
     )
@@ -90,6 +92,8 @@ def _why_drawn(measured: dict[str, Any]) -> str:
     """Return why areas of the same grain are not called a copy, to go on with after "but"."""
     if not _is_drawn(measured):
         return "they lie a whole fraction of the picture's sides apart, as the tiles of a pattern do"
+    if measured.get("thermal") and 0 in measured["shift"]:
+        return "they lie straight above or beside each other, as the numbers that a thermal camera draws at its scale"
     if any(v % BLOCK_PX for v in measured["shift"]):
         if _is_stark(measured):
             return "they are black and white alone and lie as the corners of a square do: those of a QR code are alike"
@@ -108,11 +112,13 @@ def _why_drawn(measured: dict[str, Any]) -> str:
     )
 
 
-def claims(traces: dict[str, Any]) -> Iterator[Finding]:
+def claims(traces: dict[str, Any], *, is_thermal: bool = False) -> Iterator[Finding]:
     """Yield the claim on an area that occurs twice: suspect where it was copied, else benign."""
     measured = traces.get("copy_move")
     if not measured or not is_repeated(measured):
         return
+    if is_thermal:
+        measured = measured | {"thermal": True}
     dx, dy = measured["shift"]
     area_px = measured["area_px"] * measured["scale"] ** 2
     copied = is_copied(measured)

@@ -237,7 +237,7 @@ def uneven_noise(traces: dict[str, Any]) -> Iterator[Finding]:
 def maps(facts: Facts, traces: dict[str, Any]) -> Iterator[Finding]:
     """Yield the maps for the report, as benign: they are for a person to read."""
     if _is_photograph(facts):
-        yield from image_copies.claims(traces)
+        yield from image_copies.claims(traces, is_thermal=image_writer.is_thermal(facts))
     yield from uneven_noise(traces)
     if "ela" in traces:
         yield finding(

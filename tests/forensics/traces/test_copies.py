@@ -108,3 +108,14 @@ def test_the_share_of_even_blocks() -> None:
     assert copy_move.even_share(grey) == 1
     grey[:32] += np.tile(np.array([0, 9], np.uint8), 32)
     assert copy_move.even_share(grey) == 0.5
+
+
+@pytest.mark.parametrize(("shift", "copied"), [((0, 432), False), ((-5, 432), True)])
+def test_the_scale_that_a_thermal_camera_draws_is_no_copy(shift: tuple[int, int], copied: bool) -> None:
+    found = {"area_px": 730, "alike": 0.99, "aside": 0.2, "overlap": 0.0, "grain": 0.5, "grain_aside": 0.1, "scale": 1}
+    found |= {"even": 0.3, "stark": 0.5, "shift": list(shift), "size": [640, 480], "map": b""}
+    [claim] = image_copies.claims({"copy_move": found}, is_thermal=True)
+    assert (claim.severity, "at its scale" in claim.claim.explanation) == (
+        ("suspect", False) if copied else ("benign", True)
+    )
+    assert image_copies.is_copied(found)
