@@ -47,6 +47,8 @@ def measure(
     if not twice or rgb.shape[0] > 8 * rows or rgb.shape[1] > 8 * columns:
         return None
     sound = ~clipped(rgb, rows, columns)
+    # Blocks beyond the last whole one are filled up anew for each compression, and keep nothing of the first.
+    sound[rgb.shape[0] // 8 :] = sound[:, rgb.shape[1] // 8 :] = False
     total, high, low = (np.zeros((rows, columns), np.float32) for _ in range(3))
     for mode in twice:
         bins = np.clip(coefficients[:, :, mode.at[0], mode.at[1]], -MAX_BIN, MAX_BIN) + MAX_BIN

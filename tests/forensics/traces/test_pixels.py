@@ -89,6 +89,14 @@ def test_no_part_is_told_in_a_picture_saved_again_whole(tmp_path: Path) -> None:
         assert part["blocks"] < image_encoding.PART_BLOCKS // 2
 
 
+def test_blocks_beyond_the_last_whole_one_are_no_part(tmp_path: Path) -> None:
+    """They are filled up anew for each compression; all above them is white and says nothing, as in a scan."""
+    rgb = texture(404)
+    rgb[320:400] = 255
+    part = compression(tmp_path / "a.jpg", rgb, 70, 90)["local_double_jpeg"]
+    assert part["windows"] > 1000 and part["blocks"] == 0
+
+
 @pytest.mark.parametrize("format", ["jpeg", "png"])
 def test_a_part_that_was_saturated_is_not_told_in_black_and_white(tmp_path: Path, format: str) -> None:
     """Taking the colour out hides where it was cut short, and that the first rounding is missing there for that."""
