@@ -5,8 +5,8 @@ do not. For each of the 64 places that a grid can have, the cosine sum of the co
 says how much they crowd; a place counts by how far it stands out of the other places, and has to stand out alone.
 
 Assumes that the last compression was finer than the first, or none (a PNG that was a JPEG). Blind where the picture was
-resized in between or is even. The whole picture is asked, so a small pasted part does not show. Measured in
-``benchmarks/results/forensic_grid.md``.
+resized in between, is even, or was cropped by half a block along one side alone. The whole picture is asked, so a small
+pasted part does not show. Measured in ``benchmarks/results/forensic_grid.md``.
 Source: Bianchi and Piva 2012 (non-aligned double compression by integer periodicity).
 """
 
@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 
 PLACES = 64
+OWN = (0, 4, 32)
+"""The file's own place, and the two half a block to its right or below it, by number. A block there is half of one and
+half of the next, so that where the picture is smooth that way its coefficients crowd at half the file's own steps."""
 MODES = ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1))
 STEPS = np.arange(3, 41)
 MAX_TILES = 6000
@@ -38,8 +41,8 @@ def stands_out(measured: dict[str, Any]) -> bool:
 def measure(grey: np.ndarray, own_grid: bool) -> dict[str, Any] | None:
     """Return the place that stands out most, ``None`` where there is too little to see.
 
-    ``grey`` is uint8 (H, W); with ``own_grid`` the place 0, 0 is the file's own and is left out. ``place`` is where the
-    blocks begin (x, y), ``height`` how far it stands out and ``next`` how far the next place does.
+    ``grey`` is uint8 (H, W); with ``own_grid`` those in `OWN` are left out. ``place`` is where the blocks
+    begin (x, y), ``height`` how far it stands out and ``next`` how far the next place does.
     """
     if min(grey.shape) < 64:
         return None
@@ -60,7 +63,7 @@ def measure(grey: np.ndarray, own_grid: bool) -> dict[str, Any] | None:
     gap = flat - np.median(flat, axis=0)
     heights = (gap / (1.4826 * np.median(np.abs(gap), axis=0) + LEAST_SPREAD_ERRORS)).max(axis=2).mean(axis=1)
     if own_grid:
-        heights[0] = -np.inf
+        heights[list(OWN)] = -np.inf
     best, second = np.argsort(heights)[::-1][:2]
     return {
         "place": [int(best % 8), int(best // 8)],

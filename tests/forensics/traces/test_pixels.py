@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, ImageFilter
+from scipy import ndimage
 
 from forensix.forensics import claims
 from forensix.forensics.rules import image_copies, image_encoding, image_pixels
@@ -108,6 +109,13 @@ def test_a_part_that_was_saturated_is_not_told_in_black_and_white(tmp_path: Path
     with open_media(path) as media:
         told = [f.claim.claim for f in claims(read_facts(media), media) if "A part of the picture" in f.claim.claim]
     assert told == []
+
+
+def test_half_a_block_aside_stand_the_steps_of_the_file_itself() -> None:
+    smooth = ndimage.gaussian_filter1d(texture(768, 768).astype(np.float32), 3, axis=0).astype(np.uint8)
+    once = np.asarray(Image.open(io.BytesIO(saved(smooth, 30))).convert("L"))
+    for grey in (once, once.T):
+        assert not jpeg_grid.stands_out(jpeg_grid.measure(grey, True))
 
 
 def test_a_crop_leaves_its_former_grid() -> None:
