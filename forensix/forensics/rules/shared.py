@@ -173,8 +173,9 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
     own = facts.fact("device.make") is not None and (
         holds_picture or (unknown and (_is_cameras(trailer) or _is_dji(facts, trailer)))
     )
-    # No file begins in so few bytes.
-    scant = unknown and value["size"] < SIGNATURE_BYTES
+    # No file begins in so few bytes. WeChat on a Mac leaves a number of eight, without the MD5 that others add to it.
+    is_number = value["size"] == 8 and head.endswith(bytes(4))
+    scant = unknown and (value["size"] < SIGNATURE_BYTES or is_number)
     record, sealed = value["kind"] in RECORDS, value["kind"] == trailers.DIGEST
     harmless = value["kind"] in HARMLESS_TRAILERS or own or record or sealed or scant or (remains and unknown)
     yield finding(
@@ -192,7 +193,7 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
             if sealed
             else " They are padding, or begin with zeros as the remains of a longer file do."
             if remains
-            else " They are too few to hold anything; some early cameras leave such bytes."
+            else " They are too few to hold anything; some early cameras and messengers leave such bytes."
             if scant
             else " Cameras leave such data: it fills the last sectors of their card, begins with its own size, or, "
             "with DJI's, follows the last picture of the index."

@@ -226,6 +226,8 @@ def test_the_digest_that_a_messenger_appends_says_that_nothing_changed_since(tmp
     assert claim.severity == "benign" and "the MD5 is right" in claim.claim.explanation
     wrong = tail[:-1] + bytes([tail[-1] ^ 1])
     assert named(judge(picture + wrong, tmp_path), claim.claim.claim).severity == "suspect"
+    for alone, severity in ((tail[:8], "benign"), (b"password", "suspect")):
+        assert named(judge(picture + alone, tmp_path), claim.claim.claim).severity == severity
 
 
 @pytest.mark.parametrize(
