@@ -8,7 +8,7 @@ from forensix.forensics.rules import ai_marks, authors, credentials, platforms, 
 from forensix.metadata.facts import Fact, Facts, Problem
 from forensix.metadata.image import trailers
 
-HARMLESS_TRAILERS = ("a JPEG", "a Samsung trailer", "Samsung trailer")
+HARMLESS_TRAILERS = ("a JPEG", "a Samsung trailer", "Samsung trailer", trailers.REST)
 RECORDS = tuple(name for _, name in trailers.RECORDS)
 
 EXTENSIONS = {
@@ -191,6 +191,8 @@ def _trailer(facts: Facts) -> Iterator[Finding]:
             else " Messengers append this to the pictures that they save, and the MD5 is right: the picture is as it "
             "was then."
             if sealed
+            else " A program wrote the picture over a longer one, and left the rest of that."
+            if value["kind"] == trailers.REST
             else " They are padding, or begin with zeros as the remains of a longer file do."
             if remains
             else " They are too few to hold anything; some early cameras and messengers leave such bytes."

@@ -37,6 +37,9 @@ RECORDS = (
 CLIP = "a video (motion photo)"
 DIGEST = "a number and the MD5 of the picture before it"
 """What a messenger appends to the pictures that it saves: 8 bytes of a number, then the MD5."""
+REST = "the rest of a longer JPEG"
+"""What FLIR's programs leave where they write a picture anew over a longer one, which began before: its last scan."""
+SCAN = re.compile(rb"\xff\xda\0[\x08\x0c][\1\3]")
 UNKNOWN = "data of no known kind"
 HOLDS_JPEG = "data with a JPEG of {} x {} in it"
 FOUND = "JPEG after the end"
@@ -100,6 +103,8 @@ def read(data: bytes, parts: Parts) -> None:
             if n_colours > GREY:
                 # Grey ones are mostly maps of depth, which show no picture to compare.
                 parts.thumbnails.append((FOUND, rest[at : rest.rfind(EOI) + 2], start + at))
+        elif what == UNKNOWN and rest.endswith(EOI) and SCAN.search(rest):
+            what = REST
         tell(rest, what, "after EOI" if start == parts.end else "after the last picture of the index", start, parts)
 
 

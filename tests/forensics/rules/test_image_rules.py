@@ -219,6 +219,14 @@ def test_what_phones_and_press_programs_append_is_known_by_its_end(tail: bytes, 
     assert named(judge(make.jpeg(tail=tail + b"more"), tmp_path), claim.claim.claim).severity == "suspect"
 
 
+def test_the_rest_of_a_longer_jpeg_that_a_picture_was_written_over_is_benign(tmp_path: Path) -> None:
+    longer = make.jpeg()
+    rest = longer[longer.index(b"\xff\xdb") :]
+    claim = named(judge(make.jpeg(tail=rest), tmp_path), "Data stands after the end of the content")
+    assert claim.severity == "benign" and claim.claim.value[1] == "the rest of a longer JPEG"
+    assert named(judge(make.jpeg(tail=rest[:-2] + b"hidden"), tmp_path), claim.claim.claim).severity == "suspect"
+
+
 def test_the_digest_that_a_messenger_appends_says_that_nothing_changed_since(tmp_path: Path) -> None:
     picture = make.jpeg()
     tail = (189_083_387).to_bytes(8, "little") + hashlib.md5(picture, usedforsecurity=False).digest()
