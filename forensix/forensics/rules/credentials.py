@@ -42,6 +42,19 @@ def rules(facts: Facts) -> Iterator[Finding]:
             facts=[unreadable],
             flags=[] if unknown else ["METADATA_ERROR"],
         )
+    hidden = facts.fact("c2pa.hidden")
+    if hidden is not None:
+        yield finding(
+            "suspect",
+            "Content credentials were hidden under another name",
+            f"The store at byte {hidden.offset} stands in a part that is named {hidden.value!r}. Programs look for "
+            f"credentials ({hidden.where}) under the name that the standard gives them alone, so none shows these, and "
+            "no program that writes credentials names them so: the name was changed later.",
+            "content_credentials",
+            "editing",
+            facts=list(facts.all("c2pa.hidden")),
+            flags=["FILE_EDITED", "METADATA_ERROR"],
+        )
     remote = facts.fact("c2pa.remote")
     if remote is not None:
         yield finding(

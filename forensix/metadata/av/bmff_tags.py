@@ -6,9 +6,9 @@ from typing import Any
 from forensix.media.tags import MOST
 from forensix.metadata.av.collector import FactCollector, is_text, iso6709, name4, text
 from forensix.metadata.blocks import xmp
+from forensix.metadata.blocks.c2pa_hidden import C2PA_UUID
 
 XMP_UUID = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
-C2PA_UUID = bytes.fromhex("d8fec3d61b0e483c92975828877ec481")
 UUIDS = {
     XMP_UUID: "XMP",
     C2PA_UUID: "C2PA",

@@ -13,16 +13,19 @@ the signer is trusted. Facts:
     c2pa.failure        one failed check: code, explanation, url and whether it concerns the active manifest
     c2pa.remote         the address where a store is kept that is not in the file; never fetched
     c2pa.unreadable     a store is there that cannot be read
+    c2pa.hidden         the name that the container of a store bears in place of its own, see `c2pa_hidden`
 
 Source: C2PA Technical Specification 2.x, section "Validation".
 """
 
 import json
+import mmap
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from forensix.metadata.blocks import c2pa_hidden
 from forensix.metadata.facts import Fact
 
 MIME = {
@@ -66,13 +69,19 @@ def read(path: str | Path, format: str) -> list[Fact]:
     offset = _offset(path)
     if offset is None:
         return []
+    with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) as restored:
+        hidden = [Fact("c2pa.hidden", name, where, at) for name, at in c2pa_hidden.restore(restored, mime)]
+        facts = _read(file, mime, where, offset)
+        return hidden + (facts or (_read(restored, mime, where, offset) if hidden else []))
+
+
+def _read(file: IO[bytes] | mmap.mmap, mime: str, where: str, offset: int) -> list[Fact]:
     import c2pa
 
     try:
         with (
             c2pa.Settings.from_dict(OFFLINE) as settings,
             c2pa.Context(settings) as context,
-            Path(path).open("rb") as file,
             c2pa.Reader(mime, file, context=context) as reader,
         ):
             store = json.loads(reader.json())

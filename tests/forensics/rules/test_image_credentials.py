@@ -15,6 +15,7 @@ from forensix.forensics.rules import ai_marks
 from forensix.metadata import child, reader
 from forensix.metadata.blocks import c2pa as reader_c2pa
 from forensix.metadata.facts import Fact, Facts
+from tests.making import write_video
 from tests.metadata import making_images as make
 from tests.metadata.av.test_container_facts import sound
 
@@ -198,6 +199,32 @@ def pasted(donor: bytes) -> bytes:
         at = end
     photograph = make.jpeg(image=make.gradient(200, 150))
     return photograph[:2] + segments + photograph[2:]
+
+
+@pytest.mark.parametrize("name", ["APP10", "COM", "APP11", "tEsT", "free"])
+def test_a_store_under_another_name_is_told_and_read(
+    name: str, signer_parts: tuple[bytes, bytes], tmp_path: Path
+) -> None:
+    kind = {"tEsT": "png", "free": "mp4"}.get(name, "jpeg")
+    if kind == "mp4":
+        plain = write_video(tmp_path / "plain.mp4", 2).read_bytes()
+    else:
+        plain = make.png() if kind == "png" else make.jpeg(image=make.gradient(128, 96))
+    data = bytearray(signed(signer_parts, GENERATED, plain=plain, mime=reader_c2pa.MIME[kind]))
+    path = tmp_path / f"signed.{kind}"
+    path.write_bytes(data)
+    assert not any(f.key == "c2pa.hidden" for f in reader_c2pa.read(path, kind))
+    if kind == "jpeg":
+        at = data.index(b"\xff\xeb")
+        data[at + 1], data[at + 4 : at + 6] = {"APP10": 0xEA, "COM": 0xFE, "APP11": 0xEB}[name], b"XX"
+    else:
+        at = data.index(b"caBX" if kind == "png" else b"uuid\xd8\xfe\xc3\xd6") - 4
+        data[at + 4 : at + 8] = name.encode()
+    path.write_bytes(data)
+    facts = reader_c2pa.read(path, kind)
+    assert [(f.value, f.offset) for f in facts if f.key == "c2pa.hidden"] == [(name, at)]
+    found = titles(claims(Facts("image", kind, tuple(facts))))
+    assert found["Content credentials were hidden under another name"] == "suspect" and BY_AI in found
 
 
 def changed(data: bytes) -> bytes:
