@@ -22,6 +22,8 @@ def rules(facts: Facts) -> Iterator[Finding]:
     for fact in facts.all("pdf.signature"):
         if fact.key == "pdf.signature.unread":
             yield _unread(fact, size)
+        elif fact.key == "pdf.signature.no_range":
+            yield _no_range(fact)
         elif fact.key == "pdf.signature.empty":
             yield _empty(fact)
         elif isinstance(fact.value, dict):
@@ -75,6 +77,20 @@ def _unread(fact: Fact, size: int | None) -> Finding:
         "integrity",
         facts=[fact],
         values=_stretches(fact),
+    )
+
+
+def _no_range(fact: Fact) -> Finding:
+    return finding(
+        "suspect",
+        "A signature does not say which bytes it covers",
+        f"The {fact.where} at byte {fact.offset} holds a whole signature value, but no range of bytes that it is of "
+        "(ByteRange), or one of nothing. What signs needs that range to make the value, and writes both, so the range "
+        "was taken out later: nobody can tell any more whether the document is the one that was signed.",
+        "signature",
+        "integrity",
+        facts=[fact],
+        flags=("FILE_EDITED", "METADATA_ERROR"),
     )
 
 

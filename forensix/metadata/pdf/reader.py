@@ -9,6 +9,7 @@
     pdf.changed_file                                              an attached file that its own checksum does not fit
     pdf.layer.* pdf.printed_layer pdf.font pdf.uri pdf.pages pdf.images pdf.picture
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
+    pdf.signature.no_range                                        one whose value says not what it is of
     pdf.note pdf.notes                                            comments that came after a signature (`notes`)
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the pages shows

@@ -20,6 +20,10 @@ SIGNATURES = 30
 DICTIONARY_BYTES = 1 << 20
 USAGE_RIGHTS = re.compile(rb"/TransformMethod\s*/UR3?\b|/Name\s*\(ARE (Acrobat|Production)")
 SUBFILTER = re.compile(rb"/SubFilter\s*/([\w.]+)")
+SIGNED_DATA = re.compile(rb"/Contents\s*<\s*308[0-4][0-9A-F]{0,16}06092A864886F70D010702", re.IGNORECASE)
+"""How a signature's value begins: a sequence, and the identifier of signed data in CMS."""
+
+RANGE = re.compile(rb"/ByteRange\s*(\d+\s+\d+\s+R\b|\[\s*\d+\s+\d+\s+\d+\s+[\d\s]*\])")
 CHECKED = ("adbe.pkcs7.detached", "ETSI.CAdES.detached", "adbe.pkcs7.sha1")
 
 
@@ -44,6 +48,23 @@ def dictionaries(data: bytes) -> list[dict[str, Any]]:
                 "subfilter": subfilter[1].decode("ascii", "replace") if subfilter else "",
             }
         )
+    return signatures
+
+
+def without_range(data: bytes) -> list[dict[str, Any]]:
+    """Return one record for each signature value whose dictionary does not say which bytes it covers."""
+    signatures = []
+    for match in list(SIGNED_DATA.finditer(data))[:SIGNATURES]:
+        value_end = data.find(b">", match.end())
+        if value_end < 0:
+            continue
+        start = max(data.rfind(word, 0, match.start()) for word in (b" obj", b"endobj"))
+        end = data.find(b"endobj", value_end)
+        before = data[max(start, match.start() - DICTIONARY_BYTES, 0) : match.start()]
+        around = before + b" " + data[value_end + 1 : min(end, value_end + DICTIONARY_BYTES) if end > 0 else None]
+        ranges = RANGE.search(around)
+        if (ranges is None or not ranges[1].strip(b"[]0 \r\n\t")) and not USAGE_RIGHTS.search(around):
+            signatures.append({"byte_range": [], "offset": match.start(), "end": value_end, "covered_to": 0})
     return signatures
 
 

@@ -22,11 +22,15 @@ _LOCKED = re.compile(r"because the form field (.{1,200}) is locked")
 
 def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
     """Return one fact for each signature (``pdf.signature``), or what the raw bytes show where it cannot be read."""
-    raw = signature_bytes.dictionaries(data)
+    blank = [
+        Fact("pdf.signature.no_range", record, "signature dictionary", record["offset"])
+        for record in signature_bytes.without_range(data)
+    ]
+    raw = [r for r in signature_bytes.dictionaries(data) if any(r["byte_range"]) or not blank]
     if not raw and b"/Sig" not in data and b"/ObjStm" not in data:
-        return [], []
+        return blank, []
     if not raw and not re.search(rb"/SigFlags|/FT\s*/Sig", data):
-        return [], []
+        return blank, []
     problems: list[Problem] = []
     try:
         validated = _validated(path, data)
@@ -40,7 +44,7 @@ def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
     read = {tuple(f.value["byte_range"][:4]) for f in validated if f.value["intact"] is not None}
     validated = [f for f in validated if f.value["intact"] is not None or not _known(f, raw)]
     validated += [_from_bytes(data, r) for r in raw if tuple(r["byte_range"][:4]) not in read]
-    return validated, problems
+    return validated + blank, problems
 
 
 def _known(fact: Fact, raw: list[dict[str, Any]]) -> bool:

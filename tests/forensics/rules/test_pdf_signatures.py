@@ -147,6 +147,20 @@ def test_signature_that_holds_is_benign(tmp_path: Path, signer: signers.SimpleSi
     assert result(findings).document_details.digital_signature_by == "Test Signer"
 
 
+@pytest.mark.parametrize("instead", [b"/ByteRange null", b"", b"/ByteRange [0 0 0 0]", b"/RangeByte [0 1 2 3]"])
+def test_a_signature_that_no_longer_says_what_it_covers(
+    instead: bytes, tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer)
+    start = data.index(b"/ByteRange")
+    end = data.index(b"]", start) + 1
+    path.write_bytes(data[:start] + instead.ljust(end - start) + data[end:])
+    found = findings_of(path)
+    assert pick(found, "A signature does not say which bytes it covers").severity == "suspect"
+    assert not any("never made" in f.claim.claim for f in found)
+
+
 def test_a_visible_signature_changes_no_page(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     """The program leaves an empty drawing of the field that nothing leads to, beside the one that is shown."""
     path = page(tmp_path / "a.pdf")
