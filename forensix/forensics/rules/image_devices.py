@@ -6,7 +6,8 @@ in. Telephones take the time from their network; other cameras forget theirs, so
 
 References
 ----------
-ExifTool, Image::ExifTool::Canon, CanonImageType.
+ExifTool, Image::ExifTool::Canon, CanonImageType; Image::ExifTool::MakerNotes, Image::ExifTool::Pentax (Samsung's GX
+cameras are Pentax's).
 """
 
 import re
@@ -20,15 +21,19 @@ from forensix.metadata.facts import Fact, Facts
 
 APPLE_LENS = re.compile(r"(iPhone|iPad)\b")
 APPLE = "Apple iOS"
+PENTAX = ("pentax", "asahi", "ricoh", "samsung")
 SAME_MAKER = {
+    "AOC": PENTAX,
     APPLE: ("apple",),
+    "Canon": ("canon",),
     "FUJIFILM": ("fuji", "general"),
     "Nikon": ("nikon",),
     "OLYMPUS": ("olympus", "om digital"),
     "Panasonic": ("panasonic", "leica"),
+    "PENTAX": PENTAX,
     "SONY": ("sony", "hasselblad"),
 }
-"""How the names begin of those whose cameras write a note that begins so."""
+"""How the names begin of those whose cameras write such a note."""
 
 CANON_NOTE = re.compile(
     r"(?:IMG:(?=EOS|PowerShot|DIGITAL IX)(?P<short>.+?) JPEG|(?P<whole>Canon (?:EOS|PowerShot|IX).+))$"
@@ -78,7 +83,7 @@ def _two_cameras(facts: Facts) -> Iterator[Finding]:
         if notes[0].value == APPLE:
             yield _saved_by_apple(named)
             return
-        why = "The maker's note begins as another maker's does"
+        why = "The maker's note is written as another maker's is"
     elif types:
         named, why = [models[0], types[0]], "Canon's cameras write their own name into their note"
     elif others:

@@ -6,6 +6,7 @@ directory is ``exif.thumb.<Tag>``. Source: TIFF 6.0; CIPA DC-008 (Exif 3.0).
 """
 
 import math
+import re
 import struct
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,8 +30,11 @@ MAX_NUMBERS = 4096
 
 MAX_TOTAL_BYTES = 8 << 20
 DIGITS = {"DateTime": "ModifyDate", "DateTimeDigitized": "CreateDate"}
-NOTES = (b"Apple iOS\0", b"FUJIFILM", b"Nikon\0", b"OLYMPUS\0", b"Panasonic\0", b"SONY ")
+NOTES = (b"AOC\0", b"Apple iOS\0", b"FUJIFILM", b"Nikon\0", b"OLYMPUS\0", b"Panasonic\0", b"PENTAX \0", b"SONY ")
 """How the notes of some makers begin; those of others begin with nothing of their own, or with another maker's."""
+NOTE_OF_CANON = re.compile(rb"\0(Canon (EOS|PowerShot|IXUS)|IMG:(EOS|PowerShot|DIGITAL IX)[^\0]+ JPEG)[^\0]{0,40}\0")
+"""The image type in a note of Canon, which begins with nothing of its own (ExifTool, Image::ExifTool::Canon, tag 6)."""
+
 BINARY = {"MakerNote", "PrintImageMatching", "JPEGTables", "StripOffsets", "StripByteCounts", "TileOffsets"}
 TEXTS = {
     "Make", "Model", "Software", "ImageDescription", "Artist", "Copyright", "HostComputer", "LensMake", "LensModel",
@@ -183,9 +187,8 @@ class _Walker:
                 self.tiff.blocks.append((BLOCKS[tag], raw, self.offset + position))
             if label in BINARY:
                 self.fact(_key(name, label), n_bytes, place, position)
-            begins = next((m for m in NOTES if raw.startswith(m)), b"") if label == "MakerNote" else b""
-            if begins:
-                self.fact("exif.note_of", begins.decode().strip("\0 "), place, position)
+            if label == "MakerNote" and (maker := _note_of(raw)):
+                self.fact("exif.note_of", maker, place, position)
             return tag, raw if label not in BINARY or tag == 0x0111 else n_bytes, position
         n_values = n_bytes // size
         is_table = n_values > MAX_NUMBERS and kind not in (2, 7) and tag != SUB_IFDS
@@ -246,6 +249,12 @@ class _Walker:
                 self.tiff.thumbnails.append((f"EXIF {name} thumbnail", raw, self.offset + start[0]))
             elif raw:
                 self.problem(f"The thumbnail of {name} is not a JPEG.", start[0], name)
+
+
+def _note_of(note: bytes) -> str:
+    """Return the maker whose notes are written as this one is, empty where it is not known."""
+    begins = next((m for m in NOTES if note.startswith(m)), b"")
+    return begins.decode().strip("\0 ") or ("Canon" if NOTE_OF_CANON.search(note) else "")
 
 
 def _label(tag: int, directory: str) -> str:

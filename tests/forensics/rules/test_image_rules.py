@@ -289,6 +289,13 @@ def test_two_cameras_in_one_file(case: str, tmp_path: Path) -> None:
         ("SONY", b"Nikon\0\x02\x10", True),
         ("NIKON CORPORATION", b"Nikon\0\x02\x10", False),
         ("LEICA CAMERA AG", b"Panasonic\0\0\0", False),
+        ("Canon", b"AOC\0MM", True),
+        ("NIKON CORPORATION", b"\x01\0\0Canon EOS 1000D\0\0", True),
+        ("SONY", b"\x01\0\0IMG:PowerShot S40 JPEG\0\0", True),
+        ("Canon", b"\x01\0\0Canon EOS 1000D\0\0", False),
+        ("SAMSUNG TECHWIN", b"AOC\0MM", False),
+        ("NIKON CORPORATION", b"PENTAX \0MM", True),
+        ("RICOH IMAGING COMPANY, LTD.", b"PENTAX \0MM", False),
         ("Maker", b"note of its own", False),
     ],
 )
