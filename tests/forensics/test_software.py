@@ -88,6 +88,8 @@ def test_rows_are_well_formed() -> None:
         ("ReportLab PDF Library - www.reportlab.com", "ReportLab"),
         ("Foxit PhantomPDF", "Foxit"),
         ("Foxit Reader PDF Printer Version 9.7.1.2227", "Foxit's printer"),
+        ("PDF-XChange Editor 8.0.339", "PDF-XChange"),
+        ("PDF-XChange Standard (8.0 build 339) [GDI] [Windows 10]", "PDF-XChange's printer"),
         ("OpenShot Video Editor", "OpenShot"),
         ("vlc 3.0.18 stream output", "VLC"),
         ("vokoscreenNG_3.0.9", "vokoscreen"),
