@@ -24,9 +24,10 @@ TEXT = 2000
 HARMLESS = re.compile(
     r"common error handled|appears more than once in the pages tree|MediaBox is undefined|Resources is missing|"
     r"reported number of objects|stream keyword followed by carriage return only|"
-    r"extraneous whitespace seen before xref|dictionary has duplicated key /Type;"
+    r"extraneous whitespace seen before xref|dictionary has duplicated key /(Type|PageMode);"
 )
-"""Repairs that sloppy but honest programs make necessary: libraries that sign, early versions of Chrome."""
+"""Repairs that sloppy but honest programs make necessary: libraries that sign, early versions of Chrome, AutoCAD, which
+says twice what a viewer shows beside the pages."""
 
 TWICE = re.compile(r"object (\d+) (\d+), offset \d+\): (?:dictionary has duplicated key |limits error\(parser-max-err)")
 """Google Docs lists some headings twice among the places that links go to; of many, qpdf tells that too."""

@@ -19,7 +19,7 @@ Change = Callable[[bytes], bytes]
 def written(path: Path, *, in_streams: bool) -> bytes:
     with pikepdf.new() as built:
         built.add_blank_page()
-        built.Root.State = pikepdf.Dictionary(Kinds=pikepdf.Name.SomeKinds)
+        built.Root.State = pikepdf.Dictionary(Kinds=pikepdf.Name.SomeKindsOfThem)
         mode = pikepdf.ObjectStreamMode.generate if in_streams else pikepdf.ObjectStreamMode.disable
         built.save(path, object_stream_mode=mode, static_id=True)
     return path.read_bytes()
@@ -35,7 +35,7 @@ def lists(more: int) -> Change:
 
 
 def says(entry: bytes) -> Change:
-    return lambda data: data.replace(b"/Kinds /SomeKinds", entry.ljust(17))
+    return lambda data: data.replace(b"/Kinds /SomeKindsOfThem", entry.ljust(23))
 
 
 def short_rows(count: int) -> Change:
@@ -52,6 +52,7 @@ def short_rows(count: int) -> Change:
         (False, lambda data: data + b"\n9 0 obj (Total 900) endobj", True),
         (False, lambda data: data + b"PK\x03\x04 hidden", True),
         (False, says(b"/Type/A /Type/A"), False),
+        (False, says(b"/PageMode/A/PageMode/B"), False),
         (False, says(b"/Lang/A /Lang/B"), True),
         (False, short_rows(0), False),
         (False, short_rows(1), True),
@@ -65,6 +66,7 @@ def short_rows(count: int) -> Change:
         "an object",
         "a file",
         "type twice",
+        "what is shown beside the pages twice",
         "key twice",
         "each row short",
         "a row short",
@@ -85,9 +87,11 @@ def test_harmless_repairs_do_not_hide_a_grave_one(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     with pikepdf.new() as built:
         built.add_blank_page()
-        built.Root.Many = pikepdf.Array(built.make_indirect({"/Kinds": pikepdf.Name.SomeKinds}) for _ in range(40))
+        built.Root.Many = pikepdf.Array(
+            built.make_indirect({"/Kinds": pikepdf.Name.SomeKindsOfThem}) for _ in range(40)
+        )
         built.save(path, object_stream_mode=pikepdf.ObjectStreamMode.disable, static_id=True)
-    data = path.read_bytes().replace(b"/Kinds /SomeKinds", b"/Type/A /Type/A".ljust(17), 39)
+    data = path.read_bytes().replace(b"/Kinds /SomeKindsOfThem", b"/Type/A /Type/A".ljust(23), 39)
     path.write_bytes(says(b"/Lang/A /Lang/B")(data))
     assert any("duplicated key /Lang" in p.message and p.grave for p in pdf.read(str(path)).problems)
 
