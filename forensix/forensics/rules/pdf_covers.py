@@ -2,7 +2,7 @@
 
 A box with other words over words is suspect, for it is how a printed amount is changed without the means to change the
 text. In what a browser printed, a box that comes again on further pages over other text is a part of the web page that
-stays in place, and is told as such.
+stays in place, and is told as such. Slides draw what they show later over what they show first.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,8 @@ def rules(facts: Facts) -> Iterator[Finding]:
     """Yield a claim for each kind of cover."""
     every = facts.records("pdf.covered_text")
     fixed = _fixed(facts, every)
-    covered = [f for f in every if f not in fixed]
+    slides = _of_slides(facts, every)
+    covered = [f for f in every if f not in fixed and f not in slides]
     by_cover = {
         (cover, written): [f for f in covered if f.value["cover"] == cover and bool(f.value["over"].strip()) is written]
         for cover in ("white", "ground", "filled", "picture", "field")
@@ -97,6 +98,15 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "",
         ),
         (
+            slides,
+            "benign",
+            "A part of a slide covers text",
+            "PowerPoint wrote the file as it is, the text beneath and what lies on it in one go, and nothing was saved "
+            "to it since. Slides show their parts one after the other, over the ones before, and a document of them "
+            "draws all of these. Who makes the slides can cover words as well.",
+            "",
+        ),
+        (
             list(facts.all("pdf.redaction")),
             "benign",
             "Words are marked for redaction but still there",
@@ -144,3 +154,11 @@ def _fixed(facts: Facts, covered: list[Fact]) -> list[Fact]:
         if len({f.value["page"] for f in group}) > 1 and len({f.value["under"] for f in group}) > 1
         for fact in group
     ]
+
+
+def _of_slides(facts: Facts, covered: list[Fact]) -> list[Fact]:
+    """Return covers that PowerPoint drew: it wrote the bytes itself, and no other version followed."""
+    is_own = facts.get("pdf.writer") == "Microsoft Office" and "PowerPoint" in str(facts.get("pdf.info.Producer"))
+    if not is_own or any(not f.value["same_save"] for f in facts.records("pdf.revision")[1:]):
+        return []
+    return [f for f in covered if f.value["cover"] != "field"]

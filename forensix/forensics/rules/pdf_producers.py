@@ -39,8 +39,8 @@ ATTACHING = "PyPDF"
 CROSSMARK = re.compile(r"\.Crossmark(DomainExclusive|MajorVersionDate)$", re.IGNORECASE)
 """What Crossref's pdfmark, which is built on iText, writes into articles for publishers."""
 
-OF_WRITER = {"qpdf": r"qpdf|pikepdf", "MuPDF": r"mupdf|fitz"}
-"""How programs name the library that wrote the file."""
+OF_WRITER = {"qpdf": r"qpdf|pikepdf", "MuPDF": r"mupdf|fitz", "Microsoft Office": ""}
+"""How programs name what wrote the file; what makes documents of its own writes none anew."""
 
 
 @lru_cache(maxsize=1)

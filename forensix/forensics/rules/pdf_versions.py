@@ -220,7 +220,8 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
     gap_s = (modified - created).total_seconds() if modified is not None and created is not None else 0.0
     later = gap_s > pdf_dates.SAME_S
     if not later and (facts.get("xmp.derived_from") is None or video_tags.is_exported(facts)):
-        beside = "Nothing else in the file says so, and some" if facts.fact("pdf.writer") is None else "Some"
+        is_alone = facts.get("pdf.writer") in (None, "Microsoft Office")
+        beside = "Nothing else in the file says so, and some" if is_alone else "Some"
         yield finding(
             "benign",
             "The document's identifier says that it was saved again",

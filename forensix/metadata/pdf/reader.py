@@ -47,9 +47,8 @@ from forensix.metadata.pdf.syntax import text
 NODES = 400
 _LOCKED = "what a locked document shows and says of itself was not read"
 _HEADER_MARK = re.compile(rb"%PDF-[^\r\n]{0,12}[\r\n]+%([^\r\n]{4})[\r\n]")
-_WRITERS = {b"\xbf\xf7\xa2\xfe": "qpdf", b"\xc2\xb5\xc2\xb6": "MuPDF"}
-"""Libraries that rewrite documents, by the four bytes that they put behind the header and no other program was seen to.
-"""
+_WRITERS = {b"\xbf\xf7\xa2\xfe": "qpdf", b"\xc2\xb5\xc2\xb6": "MuPDF", b"\xb5\xb5\xb5\xb5": "Microsoft Office"}
+"""What wrote the bytes, by the four that it puts behind the header and no other program was seen to."""
 
 
 def read(path: str) -> Facts:

@@ -10,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from forensix.forensics import claims
 from forensix.metadata.pdf import reader as pdf
+from tests.metadata.pdf.test_facts import appended
 
 BOX = b"1 g 0 0 60 16 re f"
 AMOUNT = b" 0 g BT /F 11 Tf 4 4 Td (900.00) Tj ET"
@@ -305,6 +306,27 @@ def test_a_header_that_a_browser_prints_on_each_page(tmp_path: Path, creator: st
     assert [c for c in covers if c.startswith("A white box")] == told(tmp_path / "a.pdf")
     header = "A box that comes again on further pages covers text (pages 1 to 3)"
     assert covers == [header if is_header else OTHER_WORDS.replace("page 1", "pages 1 to 3")]
+
+
+def test_what_powerpoint_drew_itself_over_words_is_a_part_of_a_slide(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.setProducer("Microsoft® PowerPoint® 2016")
+    canvas.drawString(100, 700, "Total 100.00 EUR")
+    canvas.setFillGray(1)
+    canvas.rect(90, 690, 300, 30, stroke=0, fill=1)
+    canvas.setFillGray(0)
+    canvas.drawString(100, 704, "Total 900.00 EUR")
+    canvas.save()
+    header, mark, rest = (tmp_path / "a.pdf").read_bytes().split(b"\n", 2)
+    own = b"\n".join((header, b"%\xb5\xb5\xb5\xb5", b"%".ljust(len(mark) - 6), rest))
+    (tmp_path / "own.pdf").write_bytes(own)
+    (tmp_path / "more.pdf").write_bytes(appended(own, {2: b"<< /Some /Change >>"}))
+    with pikepdf.open(tmp_path / "own.pdf") as document:
+        document.save(tmp_path / "anew.pdf")
+    assert told(tmp_path / "own.pdf") == []
+    slide = "A part of a slide covers text (page 1)"
+    assert slide in [f.claim.claim for f in claims(pdf.read(str(tmp_path / "own.pdf")))]
+    assert all(OTHER_WORDS in told(tmp_path / other) for other in ("a.pdf", "anew.pdf", "more.pdf"))
 
 
 def test_one_place_of_a_printed_web_page_is_told_for_itself(tmp_path: Path) -> None:
