@@ -161,6 +161,9 @@ def _two_producers(facts: Facts) -> Iterator[Finding]:
     # The library that attaches the data of an invoice updates one of the two.
     if first is None or second is None or first == second or packet in attached_by(facts):
         return
+    # iText and pyHanko name themselves behind the producer, and are told by themselves.
+    if str(info.value).startswith(str(packet.value)):
+        return
     yield finding(
         "suspect",
         "The document names two different programs as its producer",

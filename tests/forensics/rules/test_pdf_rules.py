@@ -479,14 +479,16 @@ def test_no_program_writes_before_it_exists(tmp_path: Path, producer: str, date:
     assert [f.severity for f in fields] == (["suspect"] if young else [])
 
 
-def test_two_producers_contradict_each_other(tmp_path: Path) -> None:
-    path = dated(page(tmp_path / "a.pdf"), Producer="GPL Ghostscript 10.0")
+@pytest.mark.parametrize(("more", "number"), [("", 1), ("Microsoft Word 2016; ", 0)])
+def test_two_producers_contradict_each_other(tmp_path: Path, more: str, number: int) -> None:
+    path = dated(page(tmp_path / "a.pdf"), Producer=f"{more}pyHanko 0.21.0")
     out = tmp_path / "x.pdf"
     with pikepdf.open(path) as document:
         with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as packet:
             packet["pdf:Producer"] = "Microsoft Word 2016"
         document.save(out)
-    assert pick(findings_of(out), "two different programs as its producer").severity == "suspect"
+    told = [f.severity for f in findings_of(out) if "two different programs as its producer" in f.claim.claim]
+    assert told == ["suspect"] * number
 
 
 def test_a_converter_is_told_and_a_stated_modification_is_suspect(tmp_path: Path) -> None:
