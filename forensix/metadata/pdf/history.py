@@ -21,6 +21,8 @@ from forensix.metadata.pdf.sections import Entry, Section, section_at
 from forensix.metadata.pdf.syntax import SyntaxFault
 
 UTF8_BOM = b"\xef\xbb\xbf"
+JAVA = b"\xac\xed\x00\x05"
+"""What an object begins with that Java wrote."""
 SECTIONS = 1000
 MARKS = 1000
 
@@ -58,6 +60,14 @@ class History:
     trailer: dict[str, Any] = field(default_factory=dict)
 
 
+def _is_java(data: bytes, base: int) -> bool:
+    """Tell whether the document is the last array of bytes of what Java wrote of an object, as tax portals send it.
+
+    The array begins with its length (Java Object Serialization Specification, 6.4.2).
+    """
+    return data.startswith(JAVA) and data[base - 4 : base] == (len(data) - base).to_bytes(4, "big")
+
+
 def walk(data: bytes) -> History:
     """Find the revisions of a document, oldest first."""
     problems: list[Problem] = []
@@ -68,7 +78,8 @@ def walk(data: bytes) -> History:
     elif base:
         message = f"the header starts at byte {base} instead of at the first"
         # Web programs send blank lines before what they send, and the mark of UTF-8 that their source begins with.
-        problems.append(Problem(message, "header", base, grave=bool(data[:base].replace(UTF8_BOM, b"").strip())))
+        is_grave = bool(data[:base].replace(UTF8_BOM, b"").strip()) and not _is_java(data, base)
+        problems.append(Problem(message, "header", base, grave=is_grave))
     if header is not None and header.group(1) is None:
         problems.append(Problem("the header names no version", "header", base))
     linearized = _linearized(data, base)

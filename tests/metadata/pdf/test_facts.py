@@ -170,6 +170,16 @@ def test_pages_that_a_later_version_leaves_out_or_moves_change_what_is_shown(
     assert row["pages_moved"] == moved and row["content_changed"] == bool(moved)
 
 
+@pytest.mark.parametrize(("more", "grave"), [(0, False), (1, True)])
+def test_an_array_of_bytes_that_java_wrote_is_no_grave_fault(more: int, grave: bool, tmp_path: Path) -> None:
+    data = page(tmp_path / "a.pdf").read_bytes()
+    length = (len(data) + more).to_bytes(4, "big")
+    (tmp_path / "a.pdf").write_bytes(
+        b"\xac\xed\x00\x05ur\x00\x02[B\xac\xf3\x17\xf8\x06\x08T\xe0\x02\x00\x00xp" + length + data
+    )
+    assert [p.grave for p in pdf.read(str(tmp_path / "a.pdf")).problems if "header starts" in p.message] == [grave]
+
+
 @pytest.mark.parametrize(("before", "grave"), [(b"\r\n\n", False), (b"\xef\xbb\xbf", False), (b"GIF89a", True)])
 def test_blank_lines_and_the_mark_of_utf8_before_the_header_are_no_grave_fault(
     before: bytes, grave: bool, tmp_path: Path
