@@ -204,7 +204,7 @@ def _document(file: BinaryIO, view: View) -> tuple[list[Fact], list[Problem]]:
         items += of_document
         problems += faults
         try:
-            packet = pdf_document.xmp_packet(pdf)
+            packet = _unlocked_xmp(pdf, view) or pdf_document.xmp_packet(pdf)
         except Exception as error:  # As above: a damaged stream.
             packet = None
             problems.append(Problem(f"the XMP packet cannot be read: {type(error).__name__}", "catalog /Metadata"))
@@ -230,6 +230,12 @@ def _document(file: BinaryIO, view: View) -> tuple[list[Fact], list[Problem]]:
         # By the bytes: qpdf drops a dictionary in which it finds too much to repair.
         problems += pdf_document.warnings(pdf, view.dictionary(view.trailer.get("Root")).get("Dests"))
     return items, problems
+
+
+def _unlocked_xmp(pdf: Any, view: View) -> bytes | None:
+    """Return the XMP packet that stands unencrypted in an encrypted document, as TCPDF writes it (``_putXMP``)."""
+    stored = view.stream(pdf.Root.Metadata.objgen[0]) if pdf.is_encrypted and "/Metadata" in pdf.Root else None
+    return stored if stored is not None and stored.startswith(b"<?xpacket") else None
 
 
 def _raw_info(view: View) -> list[Fact]:

@@ -180,6 +180,19 @@ def test_an_array_of_bytes_that_java_wrote_is_no_grave_fault(more: int, grave: b
     assert [p.grave for p in pdf.read(str(tmp_path / "a.pdf")).problems if "header starts" in p.message] == [grave]
 
 
+def test_xmp_that_stands_unencrypted_in_an_encrypted_document_is_read(tmp_path: Path) -> None:
+    with pikepdf.open(page(tmp_path / "a.pdf")) as document:
+        packet = b'<?xpacket begin=""?><x:xmpmeta xmlns:x="adobe:ns:meta/"/><?xpacket end="w"?>'
+        document.Root.Metadata = pikepdf.Stream(document, b"M" * len(packet), Type=pikepdf.Name.Metadata)
+        lock = pikepdf.Encryption(owner="a", user="", R=3, aes=False, metadata=False)
+        document.save(tmp_path / "b.pdf", encryption=lock, object_stream_mode=pikepdf.ObjectStreamMode.disable)
+    data = (tmp_path / "b.pdf").read_bytes()
+    with pikepdf.open(tmp_path / "b.pdf") as document:
+        at = data.index(b"stream\n", data.index(b"%d 0 obj" % document.Root.Metadata.objgen[0])) + 7
+    (tmp_path / "b.pdf").write_bytes(data[:at] + packet + data[at + len(packet) :])
+    assert not [p for p in pdf.read(str(tmp_path / "b.pdf")).problems if "XMP" in p.message]
+
+
 @pytest.mark.parametrize(("before", "grave"), [(b"\r\n\n", False), (b"\xef\xbb\xbf", False), (b"GIF89a", True)])
 def test_blank_lines_and_the_mark_of_utf8_before_the_header_are_no_grave_fault(
     before: bytes, grave: bool, tmp_path: Path
