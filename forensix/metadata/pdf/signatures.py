@@ -98,9 +98,10 @@ def _validated(path: str, data: bytes) -> list[Fact]:
                 # pyHanko wants the brackets of the value left out as well; some signers sign one of them.
                 record |= {"coverage": "entire_file", "modification": None, "allowed_kept": None}
             end = record["covered_to"] or None
-            signatures.append(
-                Fact("pdf.signature", record, f"signature field {record['field']}", end and record["offset"])
-            )
+            fact = Fact("pdf.signature", record, f"signature field {record['field']}", end and record["offset"])
+            # One that is shown on several pages may be listed once for each.
+            if fact not in signatures:
+                signatures.append(fact)
     return signatures
 
 

@@ -51,6 +51,20 @@ def updated(data: bytes, change: Callable[[IncrementalPdfFileWriter], None]) -> 
     return out.getvalue()
 
 
+def test_a_signature_that_the_form_lists_for_each_page_is_told_once(
+    tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path) as document:
+        entries = {"/FT": pikepdf.Name.Sig, "/T": "Sig1", "/Type": pikepdf.Name.Annot, "/Subtype": pikepdf.Name.Widget}
+        field = document.make_indirect(pikepdf.Dictionary({**entries, "/Rect": [0, 0, 0, 0], "/F": 132}))
+        document.pages[0].obj.Annots = pikepdf.Array([field])
+        document.Root.AcroForm = pikepdf.Dictionary(Fields=pikepdf.Array([field, field]), SigFlags=3)
+        document.save(tmp_path / "b.pdf")
+    path.write_bytes(signed((tmp_path / "b.pdf").read_bytes(), signer))
+    assert len([f for f in findings_of(path) if f.claim.claim.startswith("Signed by")]) == 1
+
+
 def proof(name: str, text: bytes) -> Callable[[IncrementalPdfFileWriter], None]:
     """Return a change that stores validation data, writing again what stood under the same name."""
 
