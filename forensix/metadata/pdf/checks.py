@@ -26,6 +26,7 @@ TOTAL_INFLATED_BYTES = 128 << 20
 UNCHECKED_BYTES = 16 << 20
 """Of a stream whose checksum is wrong, at most."""
 
+SPACE = b"\x00\t\n\x0c\r "
 BOMB_RATIO = 200
 EXHAUSTING = "as one made to exhaust memory does"
 
@@ -43,13 +44,22 @@ def check(data: bytes, history: History, view: View, *, encrypted: bool) -> list
             Problem(f"the trailer says {size} objects, but object {highest} is listed", "trailer /Size", grave=False)
         )
     end = history.end_offset
-    if end is not None and data[end:].strip(b"\x00\t\n\x0c\r "):
+    if end is not None and data[end:].strip(SPACE):
         extra, printed = len(data) - end, is_printed(data[end:])
         message = f"{extra} bytes{' of text' if printed else ''} follow the end mark of the document"
         problems.append(Problem(message, "behind the last %%EOF", end, grave=not printed))
     elif end is not None and len(data) - end > 1024:
-        problems.append(Problem(f"{len(data) - end} empty bytes follow the end mark", "behind the last %%EOF", end))
+        message = f"{len(data) - end} empty bytes follow the end mark"
+        problems.append(Problem(message, "behind the last %%EOF", end, grave=False))
     return problems
+
+
+def draws_nothing(behind: bytes) -> bool:
+    """Say whether what stands behind a document is text that belongs to none, or empty.
+
+    Programs that send their whole buffer leave its rest behind the document (.NET's ``MemoryStream.GetBuffer``).
+    """
+    return not behind.strip(SPACE) or is_printed(behind)
 
 
 def is_printed(behind: bytes) -> bool:

@@ -179,7 +179,7 @@ def _open(path: str, view: View, end: int | None) -> tuple[list[Fact], list[Prob
     # The library takes no path that is not UTF-8, and would repeat one in what it says, a long one in place of it.
     with os.fdopen(os.open(path, os.O_RDONLY), "rb") as file:
         # It looks for the end within the last kilobyte only.
-        is_longer = end is not None and pdf_checks.is_printed(view.data[end:])
+        is_longer = end is not None and pdf_checks.draws_nothing(view.data[end:])
         return _document(io.BytesIO(view.data[:end]) if is_longer else file, view)
 
 
