@@ -82,7 +82,8 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     dated = image_mismatch.mismatch(facts, second_sign=any(f.severity != "benign" for f in findings))
     signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_mismatch.is_changed_later(f)]
     twice = image_encoding.twice(traces)
-    signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
+    if twice is not None and not image_writer.is_converted(facts):
+        signs.append(image_writer.Sign("it was compressed twice", (twice,)))
     findings += [
         *image_parts.rules(facts),
         *image_devices.rules(facts),

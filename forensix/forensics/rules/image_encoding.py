@@ -63,8 +63,8 @@ def _is_against_camera(facts: Facts, program: str) -> bool:
     """Tell whether the file looks as the camera that it names wrote it, so that a second compression contradicts it."""
     is_whole = not image_writer.is_resaved(facts) and image_writer.size(facts) is None
     # Some of FLIR's thermal cameras compress their picture twice.
-    is_once = image_writer.is_camera(facts) and not image_writer.is_thermal(facts)
-    return is_once and is_whole and not program
+    is_twice = image_writer.is_thermal(facts) or image_writer.is_converted(facts)
+    return image_writer.is_camera(facts) and not is_twice and is_whole and not program
 
 
 def _explained(facts: Facts, program: str) -> str:
@@ -72,6 +72,8 @@ def _explained(facts: Facts, program: str) -> str:
         return f" {program}, which the file names, explains it."
     if _is_against_camera(facts, program):
         return " The file names a camera and is built as a camera's file is, which is compressed once."
+    if image_writer.is_converted(facts):
+        return " Apple's systems make a JPEG of the HEIC that its telephones keep when a picture is sent or exported."
     return " Services, galleries and photo programs do that to most pictures on the web."
 
 

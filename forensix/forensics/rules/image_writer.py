@@ -60,6 +60,19 @@ def is_thermal(facts: Facts) -> bool:
     return any(f.value == "APP1 FLIR" for f in facts.all("jpeg.app"))
 
 
+def is_converted(facts: Facts) -> bool:
+    """Tell whether the JPEG is as Apple's systems make one of the HEIC that its telephones keep, which is coded twice.
+
+    A telephone that writes JPEG itself begins with EXIF; what its systems write begins with JFIF.
+    """
+    return str(facts.get("exif.Make") or "").strip().lower() == "apple" and _begins_with_jfif(facts)
+
+
+def _begins_with_jfif(facts: Facts) -> bool:
+    jfif, block = facts.fact("jpeg.jfif"), facts.fact("exif.block")
+    return jfif is not None and block is not None and (jfif.offset or 0) < (block.offset or 0)
+
+
 def encoder(facts: Facts) -> list[Sign]:
     """Return the marks of a program that is no camera's in how the file is built; below two they say nothing."""
     if facts.format != "jpeg" or not is_camera(facts):
@@ -67,9 +80,9 @@ def encoder(facts: Facts) -> list[Sign]:
     signs = []
     # FLIR's thermal cameras use the library and begin with JFIF.
     is_library = is_thermal(facts)
-    jfif, block = facts.fact("jpeg.jfif"), facts.fact("exif.block")
-    if not is_library and jfif is not None and block is not None and (jfif.offset or 0) < (block.offset or 0):
-        signs.append(Sign("the file begins with JFIF, where cameras begin with EXIF", (jfif, block)))
+    if not is_library and _begins_with_jfif(facts):
+        both = tuple(facts.firsts(("jpeg.jfif", "exif.block")))
+        signs.append(Sign("the file begins with JFIF, where cameras begin with EXIF", both))
     tables = facts.fact("jpeg.maker")
     if not is_library and tables is not None and tables.value["maker"] == "standard":
         text = f"the quantisation tables are those of the usual library at quality {tables.value['quality']}"
