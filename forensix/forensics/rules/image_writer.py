@@ -31,6 +31,9 @@ PANORAMA = 2
 CAPTION = ("0x0404", "0x0425", "0x040A", "0x040B", "0x040F", "0x0424", "0x0422")
 """Photoshop resources that captioning programs and agencies write: IPTC, its digest, copyright, URL, XMP, EXIF."""
 
+IPTC = ("0x0404", "0x0425")
+"""Of these, IPTC's block and its digest."""
+
 DATES = ("DateCreated", "TimeCreated", "DigitalCreationDate", "DigitalCreationTime", "digest", "digest_now")
 """What IPTC's block holds where no person wrote it: its digest, and the dates of EXIF, which Apple's systems repeat
 there in every picture that they save (https://github.com/RhetTbull/osxphotos/issues/247)."""
@@ -171,8 +174,10 @@ def rules(facts: Facts, others: list[Sign], *, program: str) -> Iterator[Finding
     caption = captions(facts)
     if caption:
         signs.append(Sign("a program wrote a caption block, as cameras do not", tuple(caption[:3])))
-        says = [f for f in facts.items if f.key.startswith("iptc.") and f.key.removeprefix("iptc.") not in DATES]
-        if other_size is None and says:
+        dates_only = all(f.value["id"] in IPTC for f in caption) and all(
+            f.key.removeprefix("iptc.") in DATES for f in facts.all("iptc")
+        )
+        if other_size is None and not dates_only:
             changed.append(signs[-1])
     signs += others
     is_suspect = bool(changed) and not program

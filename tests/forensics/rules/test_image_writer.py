@@ -54,9 +54,11 @@ def test_a_caption_block_that_repeats_the_dates_is_an_operating_systems(tmp_path
     digest = make.resource(0x0425, hashlib.md5(dates).digest())
     repeated = make.photoshop_segment(make.resource(0x0404, dates) + digest)
     caption = make.photoshop_segment(make.resource(0x0404, dates + b"\x1c\2\x78\0\5title") + digest)
+    link = make.photoshop_segment(make.resource(0x0404, dates) + digest + make.resource(0x040B, b"https://a.example"))
     actual = claim_of(resaved(repeated), tmp_path)
     assert actual.severity == "benign" and "a program wrote a caption block" in actual.claim.explanation
     assert claim_of(resaved(caption), tmp_path).severity == "suspect"
+    assert claim_of(resaved(link), tmp_path).severity == "suspect"
 
 
 def test_a_reduced_size_explains_it_and_another_shape_does_not(tmp_path: Path) -> None:
