@@ -236,7 +236,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
         "",
         "Repositories of this table were in sight while thresholds were set: of copied areas openMVG, page_dewarp, "
         "SROIE and experiment-real-or-ai-face, of parts with another compression history SROIE, Houses, BrushNet and "
-        "sharp. Photographs that chose nothing are in `forensic_copies.md` and `forensic_consistency.md`.",
+        "sharp, of captions ConePictures. Photographs that chose nothing are in `forensic_copies.md` and "
+        "`forensic_consistency.md`.",
         "",
     ]
     chosen.output.write_text("\n".join([*head, *rates(rows), *frequent(rows)]), encoding="utf-8")

@@ -24,10 +24,18 @@ SIGNED = (
 NOTES: dict[str, str] = {
     "0032_": "The preview of 160 x 120 shows the same picture between black bars (correlation 1.00 within them): there "
     "is one version.",
+    "0028_": "InDesign exported it and names its layout, as with each export; the two halves of /ID differ, and no "
+    "date and no later version says that it was changed.",
     "0046_": HYBRID,
     "0095_": SIGNED,
     "0109_": "Encrypted for the holders of certificates, which qpdf cannot open; its structure is whole.",
     "0051_": CAPTION,
+    "0151_": CAPTION,
+    "0156_": "All rows of the cross-reference table lack the same byte, as the program writes them: a small fault, "
+    "told as benign.",
+    "0265_": "Signed with iText, which writes that it modified the document; the signature, a qualified one, covers "
+    "the whole file and holds.",
+    "0332_": "20,480 empty bytes stand behind the end mark: a small fault, told as benign.",
     "0102_": CONVERTER,
     "0112_": CONVERTER,
     "0218_": CAPTION,
