@@ -35,7 +35,9 @@ def restore(data: mmap.mmap, mime: str) -> list[tuple[str, int]]:
 def _jpeg(data: mmap.mmap) -> Iterator[tuple[str, int]]:
     at = 2
     hidden = None
-    while at + 4 <= len(data) and data[at] == 0xFF and data[at + 1] not in (0xD9, 0xDA):
+    for _ in range(PARTS):
+        if at + 4 > len(data) or data[at] != 0xFF or data[at + 1] in (0xD9, 0xDA):
+            return
         marker, size = data[at + 1], struct.unpack_from(">H", data, at + 2)[0]
         if marker == 0xFF:
             at += 1

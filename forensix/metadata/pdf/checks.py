@@ -19,8 +19,11 @@ CHECKED = 20_000
 STREAMS = 2000
 SAID = 8
 DEPTH = 100
-PARTS = re.compile(rb"\d+\s+\d+\s+obj\b|endobj|endstream|startxref|trailer\s*<<|%PDF-")
+PARTS = re.compile(rb"(?<!\d)\d++\s++\d++\s++obj\b|endobj|endstream|startxref|trailer\s*+<<|%PDF-")
 """What a document is put together of."""
+
+PRINTED_BYTES = 1 << 20
+"""Of text behind a document, at most: the page of a web program is shorter."""
 
 TOTAL_INFLATED_BYTES = 128 << 20
 UNCHECKED_BYTES = 16 << 20
@@ -64,6 +67,8 @@ def draws_nothing(behind: bytes) -> bool:
 
 def is_printed(behind: bytes) -> bool:
     """Say whether what stands behind a document is text and no part of one, as web programs send their page with it."""
+    if len(behind) > PRINTED_BYTES:
+        return False
     text = behind.decode("utf-8", "replace")
     printed = "\ufffd" not in text and all(c.isprintable() or c.isspace() for c in text)
     return printed and bool(text.strip()) and PARTS.search(behind) is None

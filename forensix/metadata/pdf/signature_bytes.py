@@ -23,7 +23,7 @@ SUBFILTER = re.compile(rb"/SubFilter\s*/([\w.]+)")
 SIGNED_DATA = re.compile(rb"/Contents\s*<\s*308[0-4][0-9A-F]{0,16}06092A864886F70D010702", re.IGNORECASE)
 """How a signature's value begins: a sequence, and the identifier of signed data in CMS."""
 
-RANGE = re.compile(rb"/ByteRange\s*(\d+\s+\d+\s+R\b|\[\s*\d+\s+\d+\s+\d+\s+[\d\s]*\])")
+RANGE = re.compile(rb"/ByteRange\s*+(\d++\s++\d++\s++R\b|\[\s*+\d++\s++\d++\s++\d++\s++[\d\s]*+\])")
 CHECKED = ("adbe.pkcs7.detached", "ETSI.CAdES.detached", "adbe.pkcs7.sha1")
 
 

@@ -222,6 +222,18 @@ def test_what_is_hidden_among_many_other_words_and_boxes_is_found(tmp_path: Path
     assert drawn(tmp_path / "a.pdf", covered + boxes) == (["pdf.covered_text"], [])
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [
+        b"1" * 200_000,
+        b"9 0 obj << /Contents <308200000006092A864886F70D010702AA> /ByteRange [0 0 0" + b" " * 200_000 + b">> endobj",
+    ],
+    ids=["digits", "range"],
+)
+def test_what_makes_a_search_go_back_ends_soon(behind: bytes, tmp_path: Path) -> None:
+    assert read(tmp_path / "a.pdf", assembled({1: CATALOG, 2: PAGES, 3: PAGE}) + behind).fact("pdf.revision")
+
+
 @pytest.mark.parametrize(("error", "unread"), [(MemoryError(), True), (ValueError("x"), False)])
 @pytest.mark.parametrize("part", ["content.facts", "signatures.facts"])
 def test_a_part_that_takes_too_much_memory_is_not_malformed(
