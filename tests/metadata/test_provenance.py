@@ -25,6 +25,7 @@ LITERAL = (
 MADE_OF_IT = (
     "container.brands",
     "exif.byte_order",
+    "exif.note_of",
     "iptc.digest",
     "iptc.digest_now",
     "icc.version",

@@ -187,8 +187,8 @@ class _Walker:
                 self.tiff.blocks.append((BLOCKS[tag], raw, self.offset + position))
             if label in BINARY:
                 self.fact(_key(name, label), n_bytes, place, position)
-            if label == "MakerNote" and (maker := _note_of(raw)):
-                self.fact("exif.note_of", maker, place, position)
+            if label == "MakerNote" and (note := _note_of(raw)):
+                self.fact("exif.note_of", note[0], place, position + note[1])
             return tag, raw if label not in BINARY or tag == 0x0111 else n_bytes, position
         n_values = n_bytes // size
         is_table = n_values > MAX_NUMBERS and kind not in (2, 7) and tag != SUB_IFDS
@@ -251,10 +251,13 @@ class _Walker:
                 self.problem(f"The thumbnail of {name} is not a JPEG.", start[0], name)
 
 
-def _note_of(note: bytes) -> str:
-    """Return the maker whose notes are written as this one is, empty where it is not known."""
+def _note_of(note: bytes) -> tuple[str, int] | None:
+    """Return the maker whose notes are written as this one is, and where that shows; ``None`` where it is not known."""
     begins = next((m for m in NOTES if note.startswith(m)), b"")
-    return begins.decode().strip("\0 ") or ("Canon" if NOTE_OF_CANON.search(note) else "")
+    if begins:
+        return begins.decode().strip("\0 "), 0
+    match = NOTE_OF_CANON.search(note)
+    return ("Canon", match.start(1)) if match else None
 
 
 def _label(tag: int, directory: str) -> str:
