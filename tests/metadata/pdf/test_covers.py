@@ -26,6 +26,18 @@ def statement(path: Path) -> Path:
     return path
 
 
+def painted_over(path: Path, producer: str, *, creator: str = "") -> None:
+    canvas = Canvas(str(path))
+    canvas.setProducer(producer)
+    canvas.setCreator(creator)
+    canvas.drawString(100, 700, "Total 100.00 EUR")
+    canvas.setFillGray(1)
+    canvas.rect(90, 690, 300, 30, stroke=0, fill=1)
+    canvas.setFillGray(0)
+    canvas.drawString(100, 704, "Total 900.00 EUR")
+    canvas.save()
+
+
 def told(path: Path) -> list[str]:
     return [f.claim.claim for f in claims(pdf.read(str(path))) if f.severity == "suspect"]
 
@@ -309,14 +321,7 @@ def test_a_header_that_a_browser_prints_on_each_page(tmp_path: Path, creator: st
 
 
 def test_what_powerpoint_drew_itself_over_words_is_a_part_of_a_slide(tmp_path: Path) -> None:
-    canvas = Canvas(str(tmp_path / "a.pdf"))
-    canvas.setProducer("Microsoft® PowerPoint® 2016")
-    canvas.drawString(100, 700, "Total 100.00 EUR")
-    canvas.setFillGray(1)
-    canvas.rect(90, 690, 300, 30, stroke=0, fill=1)
-    canvas.setFillGray(0)
-    canvas.drawString(100, 704, "Total 900.00 EUR")
-    canvas.save()
+    painted_over(tmp_path / "a.pdf", "Microsoft® PowerPoint® 2016")
     header, mark, rest = (tmp_path / "a.pdf").read_bytes().split(b"\n", 2)
     own = b"\n".join((header, b"%\xb5\xb5\xb5\xb5", b"%".ljust(len(mark) - 6), rest))
     (tmp_path / "own.pdf").write_bytes(own)
@@ -330,15 +335,7 @@ def test_what_powerpoint_drew_itself_over_words_is_a_part_of_a_slide(tmp_path: P
 
 
 def test_one_place_of_a_printed_web_page_is_told_for_itself(tmp_path: Path) -> None:
-    canvas = Canvas(str(tmp_path / "a.pdf"))
-    canvas.setCreator("HeadlessChrome/150.0.0.0")
-    canvas.setProducer("Skia/PDF m150")
-    canvas.drawString(100, 700, "Total 100.00 EUR")
-    canvas.setFillGray(1)
-    canvas.rect(90, 690, 300, 30, stroke=0, fill=1)
-    canvas.setFillGray(0)
-    canvas.drawString(100, 704, "Total 900.00 EUR")
-    canvas.save()
+    painted_over(tmp_path / "a.pdf", "Skia/PDF m150", creator="HeadlessChrome/150.0.0.0")
     assert told(tmp_path / "a.pdf") == [OTHER_WORDS]
 
 
