@@ -42,6 +42,12 @@ TINY_PX, SMALL_PX = 160, 448
 """Shorter sides below which no score decides, and below which none calls a picture generated: what is scaled down for
 the web looks smooth and sharp as what is generated does, see ``benchmarks/results/generated_false_alarms.md``."""
 
+MAX_CLEAR = 0.05
+"""Share of wholly transparent pixels above which a picture counts as drawn or cut out."""
+CUT_OUT = (
+    "Parts of the picture are transparent, as no camera stores them: it was drawn or cut out, and whether a person or "
+    "a generator made it is not told."
+)
 NEAR_BLACK, NEAR_WHITE = 24, 240
 MOSTLY = 0.8
 """Above this share of pixels darker than `NEAR_BLACK`, or brighter than `NEAR_WHITE`, a picture is mostly black, or

@@ -29,7 +29,7 @@ from forensix.forensics.rules.video_container import generator_tags
 from forensix.media import Media
 from forensix.metadata.facts import Fact, Facts
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import doubt_if_fake, doubt_if_small, reason
+from forensix.synthetic.content import CUT_OUT, MAX_CLEAR, doubt_if_fake, doubt_if_small, reason
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -102,7 +102,7 @@ class GeneratedImageDetection:
         facts = facts_of(media)
         marks = _Marks(_told_by(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
         accused = pixel_score >= upper_of(detector, media.kind)
-        doubt = scored.doubt or (_doubt_if_fake(scored, faces, detector, media.kind) if accused else "")
+        doubt = scored.doubt or (_doubt_if_fake(media, scored, faces, detector) if accused else "")
         # What the pixels cannot decide they add to no mark either.
         score = combine(0.5 if marks.kinds and doubt else pixel_score, *marks.kinds)
         # What the pixels cannot decide they do not call fake, on the wire either.
@@ -170,11 +170,12 @@ def _told_by(facts: Facts) -> tuple[Fact, ...]:
     return tuple(mark for key, mark in marks.items() if key not in of_sound)
 
 
-def _doubt_if_fake(scored: FrameScores, faces: SecondOpinion | None, detector: Any, kind: str) -> str:
+def _doubt_if_fake(media: Media, scored: FrameScores, faces: SecondOpinion | None, detector: Any) -> str:
     """Return why the pixels cannot accuse: of a video being small alone, unless its faces are called fake themselves,
     which tell more of it than its frames."""
-    if kind == "image":
-        return doubt_if_fake(scored.strongest, judges_of(detector, kind))
+    if media.kind == "image":
+        is_cut_out = media.clear_share() > MAX_CLEAR
+        return CUT_OUT if is_cut_out else doubt_if_fake(scored.strongest, judges_of(detector, media.kind))
     tells = faces is not None and faces.score >= upper_of(faces.component, "video")
     return "" if tells else doubt_if_small(scored.strongest)
 

@@ -6,7 +6,7 @@ from forensix.faces.turned import WORDS
 from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
 from forensix.models import DetailGap
-from forensix.synthetic.content import is_drawn, looks_painted
+from forensix.synthetic.content import MAX_CLEAR, is_drawn, looks_painted
 from forensix.tasks.face_evidence import MAX_FACES_SHOWN, n_measured
 from forensix.tasks.judged_faces import JudgedFace
 from forensix.tasks.verdicts import score_text
@@ -24,8 +24,6 @@ CUT_OUT_NOTE = (
     "Parts of the picture are transparent, as no camera stores them: it was drawn or cut out, and detection does not "
     "work on drawn faces, so nothing is told of faces in it."
 )
-MAX_CLEAR = 0.05
-"""Share of wholly transparent pixels above which a picture counts as drawn or cut out."""
 
 
 def why_withheld(media: Media, accused: Sequence[JudgedFace]) -> str:

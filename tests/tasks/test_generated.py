@@ -186,6 +186,7 @@ def test_pixels_that_cannot_decide_add_nothing_to_a_mark(tmp_path: Path) -> None
         ("even", ": most of the picture is even areas, as in drawings, text and plain backgrounds"),
         ("few", "as a palette holds, which removes the fine detail that detection needs"),
         ("painted", ": the picture is full of detail and of edges between colours, as paintings are"),
+        ("cut out", ": parts of the picture are transparent, as no camera stores them"),
     ],
 )
 def test_where_a_mark_alone_decides_no_note_says_that_nothing_does(look: str, why: str, tmp_path: Path) -> None:
@@ -196,6 +197,7 @@ def test_where_a_mark_alone_decides_no_note_says_that_nothing_does(look: str, wh
         "even": np.full_like(photograph, 90),
         "few": photograph // 64 * 64,
         "painted": strokes(),
+        "cut out": np.dstack([photograph, np.where(photograph[..., 0] > 40, 255, 0)]).astype(np.uint8),
     }[look]
     tags = PngInfo()
     tags.add_text("Software", "Midjourney v6")
