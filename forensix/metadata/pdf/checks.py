@@ -202,7 +202,9 @@ def _streams(data: bytes, view: View, *, inflate: bool) -> list[Problem]:
                 problems.append(Problem("a stream does not end: the file may be cut off", name, start, cut=is_cut))
                 continue
             stated = length if isinstance(length, int) else "no length"
-            problems.append(Problem(f"a stream says {stated} bytes but ends after {real - start}", name, start))
+            unwritten = real == start and item.get("Type") == "Metadata"
+            message = f"a stream says {stated} bytes but ends after {real - start}"
+            problems.append(Problem(message, name, start, grave=not unwritten))
             length = real - start
         if inflate and isinstance(length, int) and _flate_only(item):
             size, fault = _inflated(data[start : start + length], TOTAL_INFLATED_BYTES - total)

@@ -24,10 +24,17 @@ TEXT = 2000
 HARMLESS = re.compile(
     r"common error handled|appears more than once in the pages tree|MediaBox is undefined|Resources is missing|"
     r"reported number of objects|stream keyword followed by carriage return only|"
-    r"extraneous whitespace seen before xref|dictionary has duplicated key /(Type|PageMode);"
+    r"extraneous whitespace seen before xref|dictionary has duplicated key /(Type|PageMode);|"
+    r"\(trailer, offset \d+\): dictionary has duplicated key /Info;"
 )
 """Repairs that sloppy but honest programs make necessary: libraries that sign, early versions of Chrome, AutoCAD, which
-says twice what a viewer shows beside the pages."""
+says twice what a viewer shows beside the pages, and HP Scan, whose trailer names the last four objects as /Info."""
+
+UNWRITTEN = re.compile(
+    r"object (\d+) (\d+), offset \d+\): (?:expected endstream|attempting to recover stream length|"
+    r"unable to recover stream data; treating stream as empty)"
+)
+"""HP Scan says how long its metadata are and writes none of them."""
 
 TWICE = re.compile(r"object (\d+) (\d+), offset \d+\): (?:dictionary has duplicated key |limits error\(parser-max-err)")
 """Google Docs lists some headings twice among the places that links go to; of many, qpdf tells that too."""
@@ -60,20 +67,25 @@ def warnings(pdf: pikepdf.Pdf, places: object = None) -> list[Problem]:
     """Return what the parser had to repair so far; ``places`` leads to what names the places to go to."""
     names = (str(places.number), str(places.generation)) if isinstance(places, Ref) else ("", "")
     found = [
-        Problem(f"the parser had to repair it: {sentence}", "document", grave=not _is_harmless(sentence, names))
+        Problem(f"the parser had to repair it: {sentence}", "document", grave=not _is_harmless(pdf, sentence, names))
         for sentence in (_sentence(w, pdf.filename) for w in pdf.get_warnings()[:OBJECTS])
         if not ((cut := CUT.search(sentence)) and int(cut[1]) >= CONTENT_BYTES - TOKEN_BYTES)
     ]
     return sorted(found, key=lambda problem: not problem.grave)[:WARNINGS]
 
 
-def _is_harmless(sentence: str, places: tuple[str, str]) -> bool:
-    size, twice = LONGER.search(sentence), TWICE.search(sentence)
+def _is_harmless(pdf: pikepdf.Pdf, sentence: str, places: tuple[str, str]) -> bool:
+    size, twice, unwritten = LONGER.search(sentence), TWICE.search(sentence), UNWRITTEN.search(sentence)
     return (
         HARMLESS.search(sentence) is not None
         or (size is not None and int(size[2]) > int(size[1]))
         or (twice is not None and twice.groups() == places)
+        or (unwritten is not None and _is_empty_metadata(pdf.get_object(int(unwritten[1]), int(unwritten[2]))))
     )
+
+
+def _is_empty_metadata(item: pikepdf.Object) -> bool:
+    return isinstance(item, pikepdf.Stream) and item.get("/Type") == "/Metadata" and not item.read_raw_bytes()
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:

@@ -110,6 +110,28 @@ def test_a_place_that_is_named_twice_is_no_damage(tmp_path: Path) -> None:
     assert problems and not any(problem.grave for problem in problems), problems
 
 
+@pytest.mark.parametrize(
+    ("kind", "held", "is_damaged"),
+    [(b"Metadata", b"", False), (b"Metadata", b"<x:xmpmeta>", True), (b"EmbeddedFile", b"", True)],
+    ids=["metadata that were not written", "metadata that were cut", "another stream that was emptied"],
+)
+def test_metadata_that_hp_scan_does_not_write_are_no_damage(
+    kind: bytes, held: bytes, is_damaged: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "scan.pdf"
+    stream = b"<</Length 2338\r/Type\r/%s\r/Subtype \r/XML>>\rstream\r%sendstream" % (kind, held)
+    bodies = [b"<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"]
+    bodies += [b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>", stream, b"<</Producer(HP Scan Extended Application)>>"]
+    data, rows = b"%PDF-1.7\n", b"0000000000 65535 f \n"
+    for number, body in enumerate(bodies, 1):
+        rows += b"%010d 00000 n \n" % len(data)
+        data += b"%d 0 obj\r%s\rendobj\r" % (number, body)
+    trailer = b"trailer\n<</Size 6/Root 1 0 R/Info 4 0 R/Info 5 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(data)
+    path.write_bytes(data + b"xref\n0 6\n" + rows + trailer)
+    found = pdf.read(str(path))
+    assert found.problems and any(problem.grave for problem in found.problems) == is_damaged, found.problems
+
+
 @pytest.mark.parametrize(("checksum", "is_damaged"), [(bytes(4), False), (b"\1\2\3\4", True)])
 def test_a_checksum_that_was_left_out_is_no_damage(checksum: bytes, is_damaged: bool, tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
