@@ -203,8 +203,9 @@ def _streams(data: bytes, view: View, *, inflate: bool) -> list[Problem]:
                 continue
             stated = length if isinstance(length, int) else "no length"
             unwritten = real == start and item.get("Type") == "Metadata"
+            uncounted = stated == 0 and item.get("Subtype") == "Image"
             message = f"a stream says {stated} bytes but ends after {real - start}"
-            problems.append(Problem(message, name, start, grave=not unwritten))
+            problems.append(Problem(message, name, start, grave=not (unwritten or uncounted)))
             length = real - start
         if inflate and isinstance(length, int) and _flate_only(item):
             size, fault = _inflated(data[start : start + length], TOTAL_INFLATED_BYTES - total)

@@ -30,11 +30,11 @@ HARMLESS = re.compile(
 """Repairs that sloppy but honest programs make necessary: libraries that sign, early versions of Chrome, AutoCAD, which
 says twice what a viewer shows beside the pages, and HP Scan, whose trailer names the last four objects as /Info."""
 
-UNWRITTEN = re.compile(
+UNCOUNTED = re.compile(
     r"object (\d+) (\d+), offset \d+\): (?:expected endstream|attempting to recover stream length|"
-    r"unable to recover stream data; treating stream as empty)"
+    r"unable to recover stream data; treating stream as empty|recovered stream length)"
 )
-"""HP Scan says how long its metadata are and writes none of them."""
+"""HP Scan says how long its metadata are and writes none of them; PD4ML says of some pictures that they are empty."""
 
 TWICE = re.compile(r"object (\d+) (\d+), offset \d+\): (?:dictionary has duplicated key |limits error\(parser-max-err)")
 """Google Docs lists some headings twice among the places that links go to; of many, qpdf tells that too."""
@@ -75,17 +75,20 @@ def warnings(pdf: pikepdf.Pdf, places: object = None) -> list[Problem]:
 
 
 def _is_harmless(pdf: pikepdf.Pdf, sentence: str, places: tuple[str, str]) -> bool:
-    size, twice, unwritten = LONGER.search(sentence), TWICE.search(sentence), UNWRITTEN.search(sentence)
+    size, twice, uncounted = LONGER.search(sentence), TWICE.search(sentence), UNCOUNTED.search(sentence)
     return (
         HARMLESS.search(sentence) is not None
         or (size is not None and int(size[2]) > int(size[1]))
         or (twice is not None and twice.groups() == places)
-        or (unwritten is not None and _is_empty_metadata(pdf.get_object(int(unwritten[1]), int(unwritten[2]))))
+        or (uncounted is not None and _is_uncounted(pdf.get_object(int(uncounted[1]), int(uncounted[2]))))
     )
 
 
-def _is_empty_metadata(item: pikepdf.Object) -> bool:
-    return isinstance(item, pikepdf.Stream) and item.get("/Type") == "/Metadata" and not item.read_raw_bytes()
+def _is_uncounted(item: pikepdf.Object) -> bool:
+    if not isinstance(item, pikepdf.Stream):
+        return False
+    unwritten = item.get("/Type") == "/Metadata" and not item.read_raw_bytes()
+    return unwritten or (item.get("/Subtype") == "/Image" and item.get("/Length") == 0)
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:

@@ -111,15 +111,22 @@ def test_a_place_that_is_named_twice_is_no_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "held", "is_damaged"),
-    [(b"Metadata", b"", False), (b"Metadata", b"<x:xmpmeta>", True), (b"EmbeddedFile", b"", True)],
-    ids=["metadata that were not written", "metadata that were cut", "another stream that was emptied"],
+    ("said", "held", "is_damaged"),
+    [
+        (b"/Length 2338/Type/Metadata", b"", False),
+        (b"/Length 2338/Type/Metadata", b"<x:xmpmeta>", True),
+        (b"/Length 2338/Type/EmbeddedFile", b"", True),
+        (b"/Length 0/Subtype/Image", b"\1\2\3", False),
+        (b"/Length 2/Subtype/Image", b"\1\2\3", True),
+        (b"/Length 0/Subtype/Form", b"0 0 9 9 re f", True),
+    ],
+    ids=["unwritten metadata", "cut metadata", "an emptied file", "an uncounted picture", "a picture", "a drawing"],
 )
-def test_metadata_that_hp_scan_does_not_write_are_no_damage(
-    kind: bytes, held: bytes, is_damaged: bool, tmp_path: Path
+def test_lengths_that_programs_get_wrong_are_no_damage(
+    said: bytes, held: bytes, is_damaged: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "scan.pdf"
-    stream = b"<</Length 2338\r/Type\r/%s\r/Subtype \r/XML>>\rstream\r%sendstream" % (kind, held)
+    stream = b"<<%s>>\rstream\n%s\rendstream" % (said, held) if held else b"<<%s>>\rstream\rendstream" % said
     bodies = [b"<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"]
     bodies += [b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>", stream, b"<</Producer(HP Scan Extended Application)>>"]
     data, rows = b"%PDF-1.7\n", b"0000000000 65535 f \n"
