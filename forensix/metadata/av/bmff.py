@@ -18,6 +18,8 @@ CONTAINERS = frozenset([
     "moov", "trak", "mdia", "minf", "stbl", "udta", "edts", "dinf", "mvex", "moof", "traf", "mfra", "tref",
     "gmhd", "meco", "strk", "sinf", "schi", "hnti", "hinf", "rinf", "wave"
 ])  # fmt: skip
+EMPTY_TAG = struct.pack(">I4sII", 0, b"data", 1, 0)
+"""What iMovie writes behind its list of tags for an author who is not named: words without any, of no size."""
 EPOCH_1904 = datetime(1904, 1, 1, tzinfo=UTC)
 BOXES = 20_000
 UNKNOWN = (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
@@ -71,7 +73,9 @@ def _boxes(
         elif size == 0:
             size = end - at
             if depth:
-                facts.problem("A box inside another says that it reaches to the end of the file.", where, at)
+                is_empty = bytes(data[at + 8 : end]) == EMPTY_TAG
+                message = "A box inside another says that it reaches to the end of the file."
+                facts.problem(message, where, at, grave=not is_empty)
         if size < head:
             facts.problem(f"A box says it is {size} bytes long, less than its own header.", where, at)
             if depth == 0 and name not in bmff_whole.KNOWN_TOP:

@@ -65,6 +65,21 @@ def test_other_bytes_between_two_boxes_are_malformed(tmp_path: Path) -> None:
     assert malformed.facts[0].offset == at
 
 
+@pytest.mark.parametrize(
+    ("value", "is_malformed"), [(bytes(7) + b"\x01" + bytes(4), False), (b"hidden words", True)], ids=["empty", "words"]
+)
+def test_a_tag_without_a_value_as_imovie_writes_it_is_no_damage(
+    value: bytes, is_malformed: bool, tmp_path: Path
+) -> None:
+    path = video(tmp_path / "a.mp4")
+    data = path.read_bytes()
+    at, tag = data.index(b"moov") - 4, struct.pack(">I4sI4s", 0, b"\xa9aut", 0, b"data") + value[4:]
+    tags = box(b"meta", bytes(4) + box(b"hdlr", bytes(8) + b"mdir" + bytes(14)) + box(b"ilst", b"") + tag)
+    index = box(b"moov", data[at + 8 :] + box(b"udta", tags))
+    path.write_bytes(data[:at] + index)
+    assert bool(told(path)) is is_malformed
+
+
 def with_index(path: Path, change: tuple[bytes, bytes], name: bytes) -> tuple[int, int]:
     """Write the index once more with a change, call the former one ``name``, and return where both begin."""
     data = bytearray(path.read_bytes())
