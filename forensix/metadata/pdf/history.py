@@ -20,6 +20,11 @@ from forensix.metadata.pdf.objects import View
 from forensix.metadata.pdf.sections import Entry, Section, section_at
 from forensix.metadata.pdf.syntax import SyntaxFault
 
+PHP = re.compile(
+    rb"<br />\r?\n<b>(?:Deprecated|Notice|Strict Standards|Warning)</b>: "
+    rb"[^\n]* in <b>[^\n]*</b> on line <b>\d+</b><br />"
+)
+"""What PHP, where it shows its warnings, prints before the document that a program of its makes (``main/main.c``)."""
 UTF8_BOM = b"\xef\xbb\xbf"
 JAVA = b"\xac\xed\x00\x05"
 """What an object begins with that Java wrote."""
@@ -78,7 +83,8 @@ def walk(data: bytes) -> History:
     elif base:
         message = f"the header starts at byte {base} instead of at the first"
         # Web programs send blank lines before what they send, and the mark of UTF-8 that their source begins with.
-        is_grave = bool(data[:base].replace(UTF8_BOM, b"").strip()) and not _is_java(data, base)
+        before = PHP.sub(b"", data[:base].replace(UTF8_BOM, b"")).strip()
+        is_grave = bool(before) and not _is_java(data, base)
         problems.append(Problem(message, "header", base, grave=is_grave))
     if header is not None and header.group(1) is None:
         problems.append(Problem("the header names no version", "header", base))

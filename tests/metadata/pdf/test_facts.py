@@ -193,8 +193,14 @@ def test_xmp_that_stands_unencrypted_in_an_encrypted_document_is_read(tmp_path: 
     assert not [p for p in pdf.read(str(tmp_path / "b.pdf")).problems if "XMP" in p.message]
 
 
-@pytest.mark.parametrize(("before", "grave"), [(b"\r\n\n", False), (b"\xef\xbb\xbf", False), (b"GIF89a", True)])
-def test_blank_lines_and_the_mark_of_utf8_before_the_header_are_no_grave_fault(
+PHP = b"<br />\n<b>Deprecated</b>:  Function f() is deprecated in <b>C:\\slip.php</b> on line <b>41</b><br />\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "grave"),
+    [(b"\r\n\n", False), (b"\xef\xbb\xbf", False), (PHP * 2, False), (PHP + b"<script>", True), (b"GIF89a", True)],
+)
+def test_what_web_programs_print_before_the_header_is_no_grave_fault(
     before: bytes, grave: bool, tmp_path: Path
 ) -> None:
     path = page(tmp_path / "a.pdf")
