@@ -1,9 +1,10 @@
 """Claims about digital signatures of PDFs: who signed, whether it holds, and what it covers.
 
-A digest that does not hold is critical; what came after is judged by `pdf_after_signing`. A signer whom nobody on this
-machine vouches for is told, and is no sign of tampering: no list of trusted issuers is used. Usage rights, by which
-Adobe unlocks functions of its free reader, are no signature of anybody's content. Compared with an independent checker
-in ``benchmarks/results/forensic_signatures.md``.
+A digest that does not hold is critical where the file is laid out as it was signed, and suspect where it was written
+anew, as shops do that send the invoices of their sellers as one document; what came after is judged by
+`pdf_after_signing`. A signer whom nobody on this machine vouches for is told, and is no sign of tampering: no list of
+trusted issuers is used. Usage rights, by which Adobe unlocks functions of its free reader, are no signature of
+anybody's content. Compared with an independent checker in ``benchmarks/results/forensic_signatures.md``.
 """
 
 from collections.abc import Iterator
@@ -101,6 +102,20 @@ def _signature(facts: Facts, fact: Fact, size: int | None) -> Iterator[Finding]:
     at = pdf_after_signing.place(record)
     details = () if record["timestamp_only"] else (("digital_signature_by", who),)
     common = {"facts": [fact], "details": details}
+    if record["intact"] is False and record["moved"]:
+        yield finding(
+            "suspect",
+            f"The {what} of {who} was made in another file",
+            f"The {what} {at} does not hold, and its value no longer stands where the bytes that it covers leave room "
+            "for it: the document was written anew after signing, as programs do that join documents, print or save "
+            "them. Whether what is shown is what was signed can no longer be told: ask for the file as it was signed.",
+            "signature",
+            "integrity",
+            values=[who],
+            flags=("FILE_EDITED",),
+            **common,  # type: ignore[arg-type]
+        )
+        return
     if record["intact"] is False or record["valid"] is False:
         why = (
             "the bytes it covers are not the bytes that were signed"

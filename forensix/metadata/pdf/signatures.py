@@ -94,6 +94,7 @@ def _validated(path: str, data: bytes) -> list[Fact]:
             reader.decrypt(b"")
         for signature in reader.embedded_signatures[:SIGNATURES]:
             record = _record(signature)
+            record["moved"] = _is_moved(record["byte_range"], signature.pkcs7_content, data)
             if record["coverage"] == "unclear" and _only_its_value_is_left_out(record["byte_range"], data):
                 # pyHanko wants the brackets of the value left out as well; some signers sign one of them.
                 record |= {"coverage": "entire_file", "modification": None, "allowed_kept": None}
@@ -113,6 +114,14 @@ def _only_its_value_is_left_out(ranges: list[int], data: bytes) -> bool:
     return len(gap) > 2 and re.fullmatch(rb"<?[0-9A-Fa-f\s]*>?", gap) is not None
 
 
+def _is_moved(ranges: list[int], value: bytes, data: bytes) -> bool:
+    """Say whether a signature's value stands elsewhere than in the gap that its byte range leaves for it."""
+    if len(ranges) != 4:
+        return False
+    digits, lower = value.hex().encode(), data.lower()
+    return digits not in lower[ranges[0] + ranges[1] : ranges[2]] and digits in lower
+
+
 def _blank(ranges: list[int]) -> dict[str, Any]:
     """Return the record of a signature of which nothing is known yet but its byte range."""
     return {
@@ -128,6 +137,7 @@ def _blank(ranges: list[int]) -> dict[str, Any]:
         "modification": None,
         "changed_fields": [],
         "overwritten": [],
+        "moved": False,
         "allowed": None,
         "allowed_kept": None,
         "errors": [],

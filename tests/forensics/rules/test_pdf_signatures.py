@@ -234,6 +234,19 @@ def test_changed_byte_breaks_the_signature(tmp_path: Path, signer: signers.Simpl
     assert claim.severity == "critical"
 
 
+def test_a_signature_that_came_with_a_document_that_was_written_anew_is_suspect(
+    tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(signed(path.read_bytes(), signer))
+    with pikepdf.open(path) as document:
+        document.add_blank_page()
+        document.save(tmp_path / "b.pdf", static_id=True)
+    findings = findings_of(tmp_path / "b.pdf")
+    assert pick(findings, "The signature of Test Signer was made in another file").severity == "suspect"
+    assert not [f for f in findings if f.severity == "critical"]
+
+
 def test_change_after_signing_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     path = page(tmp_path / "a.pdf")
     number = content_number(path)
@@ -659,7 +672,7 @@ def test_what_a_signature_that_cannot_be_relied_on_lacks_is_told(
 ) -> None:
     value = {"name": "Alice", "field": "", "offset": 0, "timestamp_only": False, "intact": True, "valid": True}
     value |= {"errors": ["no CMS"], "byte_range": [0, 400, 500, 400], "covered_to": 900, "from_bytes": False}
-    value |= {"coverage": "entire_revision", "modification": None, "allowed": None, "overwritten": []}
+    value |= {"coverage": "entire_revision", "modification": None, "allowed": None, "overwritten": [], "moved": False}
     items = (Fact("file.size", 986, "file", 0), Fact("pdf.signature", value | said, "dictionary", 40))
     found = pick(pdf_signatures.rules(Facts("pdf", "pdf", items)), claim)
     assert found.severity == severity and words in found.claim.explanation
