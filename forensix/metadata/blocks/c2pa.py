@@ -47,8 +47,19 @@ MIME = {
     "flac": "audio/flac",
     "pdf": "application/pdf",
 }
+PURPOSES = (
+    "1.3.6.1.5.5.7.3.4",  # protecting mail
+    "1.3.6.1.5.5.7.3.8",  # stamping the time
+    "1.3.6.1.5.5.7.3.9",  # telling whether a certificate was revoked
+    "1.3.6.1.5.5.7.3.36",  # signing documents (RFC 9336)
+    "1.3.6.1.4.1.311.76.59.1.9",  # Microsoft's for content credentials
+    "1.3.6.1.4.1.62558.2.1",  # C2PA's own for them, of the certificates on its trust list
+)
+"""What a signer's certificate may be for (C2PA Certificate Policy). The library takes C2PA's own,
+which OpenAI's has since 2026, only where it is told to."""
 OFFLINE: dict[str, Any] = {
     "verify": {"remote_manifest_fetch": False, "ocsp_fetch": False, "verify_trust": True},
+    "trust": {"trust_config": "\n".join(PURPOSES)},
 }
 MARKERS = (b"jumb", b"c2pa", b"dcterms:provenance")
 """What is in every store, and the property of XMP that names the address of one kept elsewhere."""

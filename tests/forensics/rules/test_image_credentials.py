@@ -14,6 +14,7 @@ from forensix.forensics.findings import Finding
 from forensix.forensics.rules import ai_marks
 from forensix.metadata import child, reader
 from forensix.metadata.blocks import c2pa as reader_c2pa
+from forensix.metadata.blocks.c2pa import OFFLINE
 from forensix.metadata.facts import Fact, Facts
 from tests.making import write_video
 from tests.metadata import making_images as make
@@ -25,11 +26,17 @@ CREATED = {"action": "c2pa.created", "digitalSourceType": SOURCE + "digitalCaptu
 
 @pytest.fixture(scope="module")
 def signer_parts() -> tuple[bytes, bytes]:
-    """Return a certificate chain and a private key, both PEM, made for this run."""
+    from cryptography.x509.oid import ExtendedKeyUsageOID
+
+    return made_for(ExtendedKeyUsageOID.EMAIL_PROTECTION.dotted_string)
+
+
+def made_for(purpose: str) -> tuple[bytes, bytes]:
+    """Return a certificate chain for a purpose and its private key, both PEM, made for this run."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+    from cryptography.x509.oid import NameOID
 
     def name(text: str) -> x509.Name:
         return x509.Name(
@@ -66,7 +73,7 @@ def signer_parts() -> tuple[bytes, bytes]:
         base("Leaf", leaf_key)
         .add_extension(x509.BasicConstraints(False, None), True)
         .add_extension(usage(True, False), True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.EMAIL_PROTECTION]), False)
+        .add_extension(x509.ExtendedKeyUsage([x509.ObjectIdentifier(purpose)]), False)
         .sign(root_key, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
@@ -92,7 +99,12 @@ def signed(
     }
     info = c2pa.C2paSignerInfo(c2pa.C2paSigningAlg.ES256, parts[0], parts[1], None)
     buffer = io.BytesIO()
-    with c2pa.Signer.from_info(info) as signer, c2pa.Builder(json.dumps(manifest)) as builder:
+    with (
+        c2pa.Settings.from_dict(OFFLINE) as settings,
+        c2pa.Context(settings) as context,
+        c2pa.Signer.from_info(info) as signer,
+        c2pa.Builder(json.dumps(manifest), context=context) as builder,
+    ):
         if edits is not None:
             builder.set_intent(c2pa.C2paBuilderIntent.UPDATE if update else c2pa.C2paBuilderIntent.EDIT)
         builder.sign(signer, mime, io.BytesIO(plain or edits or make.jpeg(image=make.gradient(128, 96))), buffer)
@@ -326,6 +338,12 @@ def test_who_signed_and_that_nobody_vouches_is_said_where_only_credentials_name_
     beside = Facts("image", "jpeg", (*facts.items, Fact("exif.Software", "Midjourney", "IFD0")))
     (claim,) = [f.claim for f in claims(beside) if f.claim.claim == BY_AI]
     assert "vouches" not in claim.explanation
+
+
+def test_a_certificate_for_content_credentials_alone_is_valid(tmp_path: Path) -> None:
+    facts = facts_of(signed(made_for("1.3.6.1.4.1.62558.2.1"), CREATED), tmp_path)
+    assert facts.get("c2pa.state") == "Valid"
+    assert not [f for f in claims(facts) if f.claim.type == "content_credentials" and f.severity != "benign"]
 
 
 def own_certificate() -> tuple[bytes, bytes]:
