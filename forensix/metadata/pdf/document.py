@@ -39,6 +39,8 @@ UNCOUNTED = re.compile(
 TWICE = re.compile(r"object (\d+) (\d+), offset \d+\): (?:dictionary has duplicated key |limits error\(parser-max-err)")
 """Google Docs lists some headings twice among the places that links go to; of many, qpdf tells that too."""
 
+REBUILT = re.compile(r"file is damaged|expected \d+ \d+ obj|Attempting to reconstruct cross-reference table")
+
 LONGER = re.compile(r"wrong size; expected = (\d+); actual = (\d+)")
 """A cross-reference stream with more rows than it lists, as early LuaTeX writes; nobody reads those."""
 
@@ -63,13 +65,17 @@ def opened(file: BinaryIO) -> tuple[pikepdf.Pdf | None, list[Fact], list[Problem
     return pdf, [], []
 
 
-def warnings(pdf: pikepdf.Pdf, places: object = None) -> list[Problem]:
-    """Return what the parser had to repair so far; ``places`` leads to what names the places to go to."""
+def warnings(pdf: pikepdf.Pdf, places: object = None, *, miscounted: bool = False) -> list[Problem]:
+    """Return what the parser had to repair so far; ``places`` leads to what names the places to go to.
+
+    It finds no object where the table is ``miscounted``; where the objects lie indeed, `checks` looks.
+    """
     names = (str(places.number), str(places.generation)) if isinstance(places, Ref) else ("", "")
     found = [
         Problem(f"the parser had to repair it: {sentence}", "document", grave=not _is_harmless(pdf, sentence, names))
         for sentence in (_sentence(w, pdf.filename) for w in pdf.get_warnings()[:OBJECTS])
         if not ((cut := CUT.search(sentence)) and int(cut[1]) >= CONTENT_BYTES - TOKEN_BYTES)
+        and not (miscounted and REBUILT.search(sentence))
     ]
     return sorted(found, key=lambda problem: not problem.grave)[:WARNINGS]
 

@@ -41,7 +41,7 @@ from forensix.metadata.pdf import objects as pdf_objects
 from forensix.metadata.pdf import offsets as pdf_offsets
 from forensix.metadata.pdf.history import History
 from forensix.metadata.pdf.objects import View
-from forensix.metadata.pdf.sections import Entry, recovered
+from forensix.metadata.pdf.sections import MISCOUNTED, Entry, recovered
 from forensix.metadata.pdf.syntax import text
 
 NODES = 400
@@ -85,7 +85,7 @@ def parts(path: str) -> Iterator[Facts]:
         changes,
         lambda: ([], pdf_checks.check(data, history, view, encrypted=encrypted)),
         lambda: (_encryption(view), []),
-        lambda: _open(path, view, history.end_offset),
+        lambda: _open(path, view, history),
         lambda: _signatures(path, data),
         lambda: (_credentials(path), []),
     )
@@ -175,15 +175,16 @@ def _for_certificates(view: View) -> bool:
     return bool(item) and str(view.resolve(item.get("Filter"))) != "Standard"
 
 
-def _open(path: str, view: View, end: int | None) -> tuple[list[Fact], list[Problem]]:
+def _open(path: str, view: View, history: History) -> tuple[list[Fact], list[Problem]]:
+    end, miscounted = history.end_offset, any(p.message == MISCOUNTED for p in history.problems)
     # The library takes no path that is not UTF-8, and would repeat one in what it says, a long one in place of it.
     with os.fdopen(os.open(path, os.O_RDONLY), "rb") as file:
         # It looks for the end within the last kilobyte only.
         is_longer = end is not None and pdf_checks.draws_nothing(view.data[end:])
-        return _document(io.BytesIO(view.data[:end]) if is_longer else file, view)
+        return _document(io.BytesIO(view.data[:end]) if is_longer else file, view, miscounted)
 
 
-def _document(file: BinaryIO, view: View) -> tuple[list[Fact], list[Problem]]:
+def _document(file: BinaryIO, view: View, miscounted: bool) -> tuple[list[Fact], list[Problem]]:
     from forensix.metadata.pdf import content as pdf_content
     from forensix.metadata.pdf import document as pdf_document
     from forensix.metadata.pdf import notes as pdf_notes
@@ -228,7 +229,8 @@ def _document(file: BinaryIO, view: View) -> tuple[list[Fact], list[Problem]]:
             items += content
             problems += faults
         # By the bytes: qpdf drops a dictionary in which it finds too much to repair.
-        problems += pdf_document.warnings(pdf, view.dictionary(view.trailer.get("Root")).get("Dests"))
+        places = view.dictionary(view.trailer.get("Root")).get("Dests")
+        problems += pdf_document.warnings(pdf, places, miscounted=miscounted)
     return items, problems
 
 

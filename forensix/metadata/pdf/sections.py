@@ -13,6 +13,9 @@ Entry = tuple[str, int, int]
 """``("at", offset, generation)``, ``("in", object stream, index)`` or ``("free", next, generation)``."""
 
 _ROW = re.compile(rb"[\x00\t\n\x0c\r ]*(\d{1,10})[ \t]+(\d{1,5})[ \t]*([nf])?")
+MISCOUNTED = "the cross-reference table counts from 1, and its first row is that of object 0"
+_NO_OBJECT = re.compile(rb"[\x00\t\n\x0c\r ]*0{10}[ \t]+65535[ \t]+f")
+"""The row of object 0, which is none."""
 _STRICT_ROW = re.compile(rb"\d{10} \d{5} [nf](?: \r| \n|\r\n)")
 
 
@@ -58,6 +61,7 @@ def _table(data: bytes, at: int) -> Section | None:
     start, at = at, at + 4
     entries: dict[int, Entry] = {}
     n_rows = odd_rows = 0
+    miscounted = False
     while True:
         at = syntax.skip_space(data, at)
         if data[at : at + 7] == b"trailer":
@@ -70,6 +74,9 @@ def _table(data: bytes, at: int) -> Section | None:
             return None
         first, count = int(head.group(1)), int(head.group(2))
         at = head.end()
+        if first == 1 and not entries and _NO_OBJECT.match(data, at):
+            # HP's and other scanning programs count from 1, and begin with the row of object 0 all the same.
+            first, miscounted = 0, True
         for number in range(first, first + min(count, ENTRIES)):
             row = _ROW.match(data, at)
             if not row or not row.group(3):
@@ -90,7 +97,10 @@ def _table(data: bytes, at: int) -> Section | None:
             }
     fault = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
     # A program that leaves out the space does so in each of them; what is changed by hand differs from the rest.
-    return Section(start, kind, trailer, entries, ((fault, odd_rows < n_rows),) if odd_rows else ())
+    faults = [(fault, odd_rows < n_rows)] if odd_rows else []
+    if miscounted:
+        faults.append((MISCOUNTED, False))
+    return Section(start, kind, trailer, entries, tuple(faults))
 
 
 def _beside(data: bytes, offset: int) -> Section | None:

@@ -25,6 +25,16 @@ def written(path: Path, *, in_streams: bool) -> bytes:
     return path.read_bytes()
 
 
+def scanned(bodies: list[bytes], trailer: bytes, first: int = 0) -> bytes:
+    """Return a document as scanning programs write it, whose table says that it begins with an object."""
+    data, rows = b"%PDF-1.7\n", b"0000000000 65535 f \n"
+    for number, body in enumerate(bodies, 1):
+        rows += b"%010d 00000 n \n" % len(data)
+        data += b"%d 0 obj\r%s\rendobj\r" % (number, body)
+    table = b"xref\n%d %d\n%s" % (first, len(bodies) + 1, rows)
+    return data + table + b"trailer\n<</Size %d%s>>\nstartxref\n%d\n%%%%EOF\n" % (len(bodies) + 1, trailer, len(data))
+
+
 def counted_from(by: int) -> Change:
     return lambda data: re.sub(rb"startxref\n(\d+)", lambda found: b"startxref\n%d" % (int(found[1]) + by), data)
 
@@ -129,12 +139,17 @@ def test_lengths_that_programs_get_wrong_are_no_damage(
     stream = b"<<%s>>\rstream\n%s\rendstream" % (said, held) if held else b"<<%s>>\rstream\rendstream" % said
     bodies = [b"<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>", b"<</Type/Pages/Kids[3 0 R]/Count 1>>"]
     bodies += [b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>", stream, b"<</Producer(HP Scan Extended Application)>>"]
-    data, rows = b"%PDF-1.7\n", b"0000000000 65535 f \n"
-    for number, body in enumerate(bodies, 1):
-        rows += b"%010d 00000 n \n" % len(data)
-        data += b"%d 0 obj\r%s\rendobj\r" % (number, body)
-    trailer = b"trailer\n<</Size 6/Root 1 0 R/Info 4 0 R/Info 5 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(data)
-    path.write_bytes(data + b"xref\n0 6\n" + rows + trailer)
+    path.write_bytes(scanned(bodies, b"/Root 1 0 R/Info 4 0 R/Info 5 0 R"))
+    found = pdf.read(str(path))
+    assert found.problems and any(problem.grave for problem in found.problems) == is_damaged, found.problems
+
+
+@pytest.mark.parametrize("is_damaged", [False, True], ids=["as written", "with an object that lies elsewhere"])
+def test_a_table_that_counts_from_one_is_no_damage(is_damaged: bool, tmp_path: Path) -> None:
+    path = tmp_path / "scan.pdf"
+    bodies = [b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>", b"<</Type/Pages/Kids[1 0 R]/Count 1>>"]
+    data = scanned([*bodies, b"<</Type/Catalog/Pages 2 0 R>>"], b"/Root 3 0 R", first=1)
+    path.write_bytes(data.replace(b"/Count 1", b"/Count     1", 1) if is_damaged else data)
     found = pdf.read(str(path))
     assert found.problems and any(problem.grave for problem in found.problems) == is_damaged, found.problems
 
