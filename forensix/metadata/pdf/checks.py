@@ -204,6 +204,7 @@ def _streams(data: bytes, view: View, *, inflate: bool) -> list[Problem]:
             stated = length if isinstance(length, int) else "no length"
             unwritten = real == start and item.get("Type") == "Metadata"
             uncounted = stated == 0 and item.get("Subtype") == "Image"
+            uncounted = uncounted or (isinstance(length, int) and lacks_end(data[start:real], length))
             message = f"a stream says {stated} bytes but ends after {real - start}"
             problems.append(Problem(message, name, start, grave=not (unwritten or uncounted)))
             length = real - start
@@ -216,6 +217,12 @@ def _streams(data: bytes, view: View, *, inflate: bool) -> list[Problem]:
                 what = f"a stream of {length} bytes inflates to {size >> 20} MiB or more, {EXHAUSTING}"
                 problems.append(Problem(what, name, start))
     return problems
+
+
+def lacks_end(raw: bytes, length: int) -> bool:
+    """Say whether a length leaves out no more of a stream than how ASCII85 ends (ISO 32000-2, 7.4.3)."""
+    written = raw.rstrip(SPACE)
+    return written.endswith(b"~>") and len(written) - 2 <= length < len(written)
 
 
 def _ended(data: bytes, at: int) -> bool:

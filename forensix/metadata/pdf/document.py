@@ -14,6 +14,7 @@ import pikepdf
 from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import attachments, layers, pictures
+from forensix.metadata.pdf.checks import lacks_end
 from forensix.metadata.pdf.operators import CONTENT_BYTES
 from forensix.metadata.pdf.syntax import Ref
 
@@ -34,7 +35,8 @@ UNCOUNTED = re.compile(
     r"object (\d+) (\d+), offset \d+\): (?:expected endstream|attempting to recover stream length|"
     r"unable to recover stream data; treating stream as empty|recovered stream length)"
 )
-"""HP Scan says how long its metadata are and writes none of them; PD4ML says of some pictures that they are empty."""
+"""HP Scan says how long its metadata are and writes none of them; PD4ML says of some pictures that they are empty; HP
+Exstream leaves out the last byte of what is written in ASCII85."""
 
 TWICE = re.compile(r"object (\d+) (\d+), offset \d+\): (?:dictionary has duplicated key |limits error\(parser-max-err)")
 """Google Docs lists some headings twice among the places that links go to; of many, qpdf tells that too."""
@@ -93,8 +95,10 @@ def _is_harmless(pdf: pikepdf.Pdf, sentence: str, places: tuple[str, str]) -> bo
 def _is_uncounted(item: pikepdf.Object) -> bool:
     if not isinstance(item, pikepdf.Stream):
         return False
-    unwritten = item.get("/Type") == "/Metadata" and not item.read_raw_bytes()
-    return unwritten or (item.get("/Subtype") == "/Image" and item.get("/Length") == 0)
+    raw, length = item.read_raw_bytes(), item.get("/Length")
+    unwritten = item.get("/Type") == "/Metadata" and not raw
+    uncounted = item.get("/Subtype") == "/Image" and length == 0
+    return unwritten or uncounted or (isinstance(length, int) and lacks_end(raw, length))
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:

@@ -129,8 +129,19 @@ def test_a_place_that_is_named_twice_is_no_damage(tmp_path: Path) -> None:
         (b"/Length 0/Subtype/Image", b"\1\2\3", False),
         (b"/Length 2/Subtype/Image", b"\1\2\3", True),
         (b"/Length 0/Subtype/Form", b"0 0 9 9 re f", True),
+        (b"/Length 6/Filter/ASCII85Decode", b"87cUR~>", False),
+        (b"/Length 5/Filter/ASCII85Decode", b"87cUR87cUR~>", True),
     ],
-    ids=["unwritten metadata", "cut metadata", "an emptied file", "an uncounted picture", "a picture", "a drawing"],
+    ids=[
+        "unwritten metadata",
+        "cut metadata",
+        "an emptied file",
+        "an uncounted picture",
+        "a picture",
+        "a drawing",
+        "an uncounted end",
+        "more than its end",
+    ],
 )
 def test_lengths_that_programs_get_wrong_are_no_damage(
     said: bytes, held: bytes, is_damaged: bool, tmp_path: Path
