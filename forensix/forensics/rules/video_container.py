@@ -5,7 +5,15 @@ from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.generators import Generator, by_credit, by_program, by_software
-from forensix.forensics.rules import ai_marks, provenance, video_boxes, video_edits, video_encoders, video_tags
+from forensix.forensics.rules import (
+    ai_marks,
+    provenance,
+    video_boxes,
+    video_counts,
+    video_edits,
+    video_encoders,
+    video_tags,
+)
 from forensix.forensics.rules.shared import fills_sector
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
@@ -92,6 +100,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _handlers(facts, [*named, *(f for f in traces if is_ffmpeg)])
     yield from date_rules(facts)
     yield from video_edits.rules(facts)
+    yield from video_counts.rules(facts)
     yield from _order(facts)
     yield from _header_alone(facts)
     yield from _again(facts)

@@ -2,9 +2,10 @@
 
 References
 ----------
-RFC 8794 (EBML), RFC 9559 (Matroska).
+RFC 8794 (EBML), RFC 9559 (Matroska); MKVToolNix, "Track statistics tags" (wiki).
 """
 
+import re
 import struct
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,6 +25,7 @@ MASTERS = {
     0xE1: "Audio",
     0x1254C367: "Tags",
     0x7373: "Tag",
+    0x63C0: "Targets",
     0x67C8: "SimpleTag",
     0x1941A469: "Attachments",
     0x61A7: "AttachedFile",
@@ -48,19 +50,32 @@ TEXTS = {
     0x466E: "attachment",
     0x258688: "codec_name",
 }
+STATISTICS = ("NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "BPS", "_STATISTICS_WRITING_APP")
 TRACK_TYPES = {1: "video", 2: "audio", 17: "subtitle"}
 
 
 def walk(data: Any, facts: FactCollector) -> None:
     """Read every element of a file into ``facts``."""
-    state: dict[str, Any] = {"n": 0, "clusters": 0, "kinds": []}
+    state: dict[str, Any] = {"n": 0, "clusters": 0, "kinds": [], "uids": [], "of": None, "statistics": {}}
     facts.nodes.extend(_elements(data, 0, len(data), "", 0, facts, state))
     facts.fact("container.clusters", state["clusters"], "Segment")
     facts.fact("container.tracks", state["kinds"], "Tracks")
+    for number, uid in enumerate(state["uids"]):
+        _statistics(number, state["statistics"].get(uid, {}), facts)
     if state["kinds"] and not state["clusters"] and not facts.problems:
         facts.fact("container.header_alone", f"{', '.join(state['kinds'])} described", "Segment")
     if not state["kinds"] and not facts.exhausting:
         facts.problem("No track is described: the file is cut off or damaged.", "Segment")
+
+
+def _statistics(number: int, counted: dict[str, tuple[str, str, int]], facts: FactCollector) -> None:
+    """Add what a program counted of a track: its length is from bytes and rate, since FFmpeg writes DURATION anew."""
+    if len(counted) < len(STATISTICS):
+        return
+    (frames, where, offset), (n_bytes, *_), (bps, *_), (writer, *_) = (counted[name] for name in STATISTICS)
+    if all(re.fullmatch("[1-9][0-9]{0,17}", value) for value in (frames, n_bytes, bps)):
+        record = {"frames": int(frames), "duration_s": round(8 * int(n_bytes) / int(bps), 3), "writer": writer}
+        facts.fact(f"container.statistics.{number}", record, where, offset)
 
 
 def _vint(data: Any, at: int, end: int, *, keep: bool) -> tuple[int, int] | None:
@@ -113,6 +128,9 @@ def _elements(
         if identifier in MASTERS:
             if identifier == 0xAE:
                 state["kinds"].append("unknown")
+                state["uids"].append(None)
+            elif identifier == 0x7373:
+                state["of"] = None
             children = _elements(data, body, stop, where, depth + 1, facts, state)
         else:
             pending = _leaf(identifier, data, body, stop, where, facts, state, pending)
@@ -154,6 +172,10 @@ def _leaf(
             facts.fact("container.movie.duration_s", round(seconds, 3), where, body)
     elif identifier == 0x83 and state["kinds"]:
         state["kinds"][-1] = TRACK_TYPES.get(int.from_bytes(raw[:1], "big"), "other")
+    elif identifier == 0x73C5 and state["uids"]:
+        state["uids"][-1] = int.from_bytes(raw[:8], "big")
+    elif identifier == 0x63C5:
+        state["of"] = int.from_bytes(raw[:8], "big")
     elif identifier == 0x1F43B675:
         state["clusters"] += 1
     elif identifier == TAG_NAME:
@@ -161,6 +183,8 @@ def _leaf(
     elif identifier == TAG_STRING and pending:
         value, where = text(raw), f"{where.rpartition('/')[0]}/TagString {pending[:80]}"
         facts.fact(f"container.tag.{pending}", value, where, body)
+        if pending in STATISTICS and state["of"] is not None:
+            state["statistics"].setdefault(state["of"], {}).setdefault(pending, (value, where, body))
         if "LOCATION" in pending.upper() and (point := iso6709(value)) and facts.get("gps.latitude") is None:
             facts.fact("gps.latitude", point[0], where, body)
             facts.fact("gps.longitude", point[1], where, body)

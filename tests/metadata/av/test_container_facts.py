@@ -28,10 +28,12 @@ def video(
     tags: dict[str, str] | None = None,
     still: bool = False,
     options: dict[str, str] | None = None,
+    of_track: dict[str, str] | None = None,
 ) -> Path:
     with av.open(str(path), "w", options=options or {}) as out:
         out.metadata.update(tags or {})
         stream = out.add_stream(codec, rate=24)
+        stream.metadata.update(of_track or {})
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
         for i in range(n):
             rgb = np.zeros((48, 64, 3), np.uint8)
