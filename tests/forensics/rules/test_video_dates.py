@@ -10,6 +10,7 @@ import pytest
 from forensix.forensics import claims
 from forensix.forensics.findings import Finding
 from forensix.metadata.av import reader
+from forensix.metadata.facts import Fact, Facts
 from tests.forensics.rules import pick
 from tests.forensics.rules.test_video_rules import facts
 
@@ -68,6 +69,29 @@ def test_tags_that_say_the_same_other_date_are_told_together(tags: list[str], cl
     assert {f.claim.claim for f in told} == set(claimed)
     assert sum(len(f.facts) - 1 for f in told) == sum(claimed.values())
     assert all(f.facts[0].value in f.claim.explanation for f in told)
+
+
+@pytest.mark.parametrize(
+    ("key", "where", "began", "severity"),
+    [
+        ("com.apple.quicktime.creationdate", "moov/meta/ilst", "2020-08-28T10:25:57+0200", "suspect"),
+        ("date", "moov/udta/date", "2020-08-28T10:25:57+0200", "suspect"),
+        # Exported later, or within what zones and the recording take.
+        ("date", "moov/udta/date", "2018-08-28T10:25:57+0200", "benign"),
+        ("date", "moov/udta/date", "2019-07-24T20:25:57Z", "benign"),
+        ("date", "moov/udta/date", "2019-07-24T10:25:50+0200", ""),
+        # Any tag of this name in a list says when a work came out.
+        ("date", "moov/meta/ilst/date", "2020-08-28T10:25:57+0200", ""),
+        ("creation_time", "moov/meta/ilst", "2020-08-28T10:25:57+0200", "benign"),
+    ],
+)
+def test_a_header_dated_before_recording_began_is_suspect(key: str, where: str, began: str, severity: str) -> None:
+    header = Fact("container.movie.created", DAYS[0], "moov/mvhd", 8)
+    findings = claims(Facts("video", "mov", (header, Fact(f"container.tag.{key}", began, where, 16))))
+    said = "The header's date lies before the recording began"
+    told = [f for f in findings if f.claim.claim == said or "another date than the header" in f.claim.claim]
+    assert [f.severity for f in told] == ([severity] if severity else [])
+    assert all((f.claim.claim == said) == (severity == "suspect") for f in told)
 
 
 @pytest.mark.parametrize(
