@@ -13,10 +13,9 @@ cameras are Pentax's).
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import dates
+from forensix.forensics.rules import dates, device_years
 from forensix.metadata.facts import Fact, Facts
 
 APPLE_LENS = re.compile(r"(iPhone|iPad)\b")
@@ -49,14 +48,6 @@ DATES = (
     "xmp.xmp.MetadataDate",
     "xmp.photoshop.DateCreated",
 )
-YEARS = {
-    r"iPhone 4S?$": 2010, r"iPhone 5$": 2012, r"iPhone 5[sc]": 2013, r"iPhone 6( Plus)?$": 2014, r"iPhone 6s": 2015,
-    r"iPhone 7": 2016, r"iPhone (8|X$)": 2017, r"iPhone X[RS]": 2018, r"iPhone 11": 2019, r"iPhone 12": 2020,
-    r"iPhone 13": 2021, r"iPhone 14": 2022, r"iPhone 15": 2023, r"iPhone 16": 2024,
-    r"Pixel( XL)?$": 2016, r"Pixel 2": 2017, r"Pixel 3": 2018, r"Pixel 4": 2019, r"Pixel 5": 2020, r"Pixel 6": 2021,
-    r"Pixel 7": 2022, r"Pixel 8": 2023, r"Pixel 9": 2024,
-}  # fmt: skip
-"""The year in which telephones came out, by how their name begins."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -139,22 +130,7 @@ def _same(first: Fact, second: Fact) -> bool:
 
 def _too_young(facts: Facts) -> Iterator[Finding]:
     model = facts.fact("exif.Model")
-    year = next((y for name, y in YEARS.items() if model is not None and re.match(name, str(model.value).strip())), 0)
-    moments = [m for key in DATES for f in facts.all(key) if (m := dates.parse(f)) is not None]
-    moments = [m for m in moments if not dates.default_name(m)]
-    if model is None or not year or not moments:
-        return
-    last = max(moments, key=lambda moment: moment.local)
-    if last.local >= datetime(year, 1, 1):
-        return
-    yield finding(
-        "suspect",
-        "The device is younger than the dates of the picture",
-        f"{place(model)} says {str(model.value).strip()!r}, which came out in {year}, but no date in the file is "
-        f"later than {last.fact.value} ({place(last.fact)}). A clock that was set back by hand does this, "
-        "and a scan of an old print that was given the print's date; so does a date or a name that was written in.",
-        "dates",
-        "dates",
-        facts=[model, last.fact],
-        flags=["METADATA_ERROR"],
-    )
+    year = device_years.year(str(model.value)) if model is not None else None
+    if model is not None and year is not None:
+        stated = (dates.parse(f) for key in DATES for f in facts.all(key))
+        yield from device_years.too_young(model, year, (m for m in stated if m is not None), "picture")

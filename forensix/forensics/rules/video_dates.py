@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import dates
+from forensix.forensics.rules import dates, device_years
 from forensix.metadata.facts import Fact, Facts
 
 IMPOSSIBLE_S = 86400
@@ -82,6 +82,10 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
             facts=late,
             flags=("METADATA_ERROR",),
         )
+    if young := device_years.of_recording(facts):
+        tags = [f for f in facts.items if f.key in MADE or BEGAN.search(f.where)]
+        stated = [*moments.values(), *(m for f in tags if (m := dates.parse(f)) is not None)]
+        yield from device_years.too_young(*young, stated, "recording")
     yield from _made(facts)
 
 

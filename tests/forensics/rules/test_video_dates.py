@@ -95,6 +95,28 @@ def test_a_header_dated_before_recording_began_is_suspect(key: str, where: str, 
 
 
 @pytest.mark.parametrize(
+    ("named", "claimed"),
+    [
+        ({"device.model": "iPhone 13"}, True),
+        ({"device.model": "iPhone 6", "container.tag.com.apple.quicktime.software": "14.2"}, True),
+        ({"device.model": "iPhone 6", "container.tag.com.apple.quicktime.software": "12.3"}, False),
+        ({"device.model": "MacBookPro15,2", "container.tag.com.apple.quicktime.software": "14.2"}, False),
+        ({"container.tag.©too": "com.apple.VoiceMemos (iPhone Version 17.5.1 (Build 21F90))"}, True),
+        ({"container.tag.©too": "com.apple.VoiceMemos (iOS 12.3)"}, False),
+        ({"container.tag.©too": "com.apple.VoiceMemos (iOS 99.3)"}, False),
+    ],
+)
+def test_a_telephone_records_nothing_before_it_or_its_system_came_out(named: dict[str, str], claimed: bool) -> None:
+    said = "The device or its system is younger than the dates of the recording"
+    told = [f for f in claims(facts(*named.items(), ("container.movie.created", DAYS[0]))) if f.claim.claim == said]
+    assert [f.severity for f in told] == (["suspect"] if claimed else [])
+    # A header that is dated later is that of a copy, and a clock that was never set says nothing.
+    for created in ("2025-01-01T08:25:57Z", "1904-01-01T00:00:00Z"):
+        findings = claims(facts(*named.items(), ("container.movie.created", created)))
+        assert not [f for f in findings if f.claim.claim == said]
+
+
+@pytest.mark.parametrize(
     ("made", "severity"),
     [
         # Local time that is written as universal.
