@@ -1,10 +1,11 @@
 """Claims about words of a PDF that were edited, stand in another font than their line, or are stored other than seen.
 
-A line in two copies of one font is left by filling in a printed form as well as by replacing words: it is told with
-the words, and is no sign of tampering by itself. An amount that is a little off the size or the baseline of its line is
-told, in the sentence on top of a report too: too few documents with amounts were seen to call it suspect. A form field
-whose stored value is not what it shows, or not what the XFA form states, is suspect: two readers of it read two things.
-Words that are not seen are in `pdf_unseen`.
+Words that PyMuPDF added are suspect where they stand on the very baseline of a line that was there: whoever places them
+by eye, or at even numbers, misses it by more than rounding. A line in two copies of one font is left by filling in a
+printed form as well as by replacing words: it is told with the words, and is no sign of tampering by itself. An amount
+that is a little off the size or the baseline of its line is told, in the sentence on top of a report too: too few
+documents with amounts were seen to call it suspect. A form field whose stored value is not what it shows, or not what
+the XFA form states, is suspect: two readers of it read two things. Words that are not seen are in `pdf_unseen`.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ KINDS = {
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims on words that were edited, in another font or off their line, and on form fields."""
     yield from _touched_up(facts)
+    yield from _added(facts)
     yield from _fields(facts)
     yield from _xfa(facts)
     yield from _fonts(facts)
@@ -43,6 +45,35 @@ def _touched_up(facts: Facts) -> Iterator[Finding]:
             facts=touched,
             values=[f"page {f.value['page']}, marks: {f.value['marks']}" for f in touched],
             flags=("FILE_EDITED",),
+        )
+
+
+def _added(facts: Facts) -> Iterator[Finding]:
+    added = facts.records("pdf.added_words")
+    in_line, aside = ([f for f in added if bool(f.value["beside"]) is is_in_line] for is_in_line in (True, False))
+    form = "A stream of their own behind the page's content draws them, in the form in which this library writes words"
+    if in_line:
+        yield finding(
+            "suspect",
+            f"Words were written with PyMuPDF into lines that were there before ({pages(in_line)})",
+            f"{form}, and they stand exactly on the baseline of others, which it did not write. A program that looks "
+            "up where a word stands and writes another in its place leaves this; so does one that fills in a form and "
+            "looks up its words. What stood there before, if anything, is not kept.",
+            "versions",
+            "editing",
+            facts=in_line,
+            values=[f"page {f.value['page']}: {f.value['words']}, beside {f.value['beside']}" for f in in_line],
+            flags=("FILE_EDITED",),
+        )
+    if aside:
+        yield finding(
+            "benign",
+            f"Words were added with PyMuPDF ({pages(aside)})",
+            f"{form}. Programs number and stamp pages and fill in forms so; words can be replaced so as well.",
+            "structure",
+            "editing",
+            facts=aside,
+            values=[f"page {f.value['page']}: {f.value['words']}" for f in aside],
         )
 
 

@@ -17,7 +17,7 @@ import pikepdf
 
 from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf import fields, layers, lines, stamps, words
+from forensix.metadata.pdf import added, fields, layers, lines, stamps, words
 from forensix.metadata.pdf.annotations import ANNOTATIONS, NOTES, listed, look, looks, shown, unit_pt, upright
 from forensix.metadata.pdf.drawing import draw
 from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
@@ -49,8 +49,8 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return a dict per place for each of these, and ``pdf.scan``, how many pages a picture fills.
 
     ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.replaced_text``,
-    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.field``, ``pdf.touched_up``. Where each page bears a line that a
-    court stamped (`stamps`), ``pdf.court_stamp`` is that of the first.
+    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.added_words``, ``pdf.field``, ``pdf.touched_up``. Where each page
+    bears a line that a court stamped (`stamps`), ``pdf.court_stamp`` is that of the first.
     """
     items: list[Fact] = []
     stamped: list[str | None] = []
@@ -115,6 +115,7 @@ def _page(
         "pdf.unseen_text": words.unseen(drawing, crop),
         "pdf.replaced_text": words.replaced(drawing, letters, crop),
         "pdf.uneven_amount": lines.uneven(drawing),
+        "pdf.added_words": added.words(page, drawing, unit),
     }
     items = [
         Fact(key, {"page": number, **place}, where) for key, found in places.items() for place in islice(found, TOLD)

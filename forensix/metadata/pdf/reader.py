@@ -16,6 +16,7 @@
     pdf.unseen_text pdf.replaced_text pdf.other_font pdf.field    and what it hides, mixes, or shows beside a value
     pdf.xfa_field pdf.uneven_amount pdf.touched_up                an XFA form's other values; amounts off their line;
                                                                   pages with words that were edited in Acrobat
+    pdf.added_words                                               words that PyMuPDF wrote onto a page
     pdf.court_stamp                                               the line that a court's filing system stamps
     c2pa.*                                                        content credentials
 

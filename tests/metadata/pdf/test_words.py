@@ -370,3 +370,32 @@ def test_words_that_were_edited_in_acrobat(tmp_path: Path, content: bytes, place
         page(document, content, F0=plain(document))
         found = told(saved(document, tmp_path), "edited or added in Acrobat")
     assert [(f.severity, place) for f in found for place in f.claim.value] == [("suspect", place) for place in places]
+
+
+ADDED = b"\nq\nBT\n1 0 0 1 200 %s Tm\n/B 10 Tf 0 g [<3939392e3939>]TJ\nET\nQ\n"
+"""How PyMuPDF writes words; 999.99 here."""
+
+
+@pytest.mark.parametrize(
+    ("contents", "severities"),
+    [
+        ([LINE, ADDED % b"700"], ["suspect"]),
+        ([LINE, b"q\n", b"Q\n" + ADDED % b"700.01"], ["suspect"]),
+        ([LINE, ADDED % b"700.3"], ["benign"]),
+        ([LINE, ADDED % b"700" + ADDED % b"20"], ["suspect", "benign"]),
+        # Pages that were made so, as other programs write, turned, and several lines at once.
+        ([b"", ADDED % b"700", ADDED % b"20"], []),
+        ([LINE, (ADDED % b"700").replace(b"[<3939392e3939>]TJ", b"(999.99) Tj")], []),
+        ([LINE, (ADDED % b"700").replace(b"BT\n", b"BT\n0 1 -1 0 0 0 cm\n")], []),
+        ([LINE, (ADDED % b"700").replace(b"]TJ", b"]TJ\n0 -12 TD\n[<39>]TJ")], []),
+        ([LINE, b"BT /B 10 Tf 200 700 Td (999.99) Tj ET"], []),
+    ],
+)
+def test_words_that_pymupdf_added(tmp_path: Path, contents: list[bytes], severities: list[str]) -> None:
+    with pikepdf.new() as document:
+        made = page(document, b"")
+        made.obj.Contents = Array([Stream(document, content) for content in contents])
+        found = told(saved(document, tmp_path), "with PyMuPDF")
+    assert [f.severity for f in found] == severities
+    assert all("999.99" in place for f in found for place in f.claim.value)
+    assert all(("beside Total 100.00" in f.claim.value[0]) == (f.severity == "suspect") for f in found)
