@@ -1,11 +1,12 @@
 """Claims about words of a PDF that were edited, stand in another font than their line, or are stored other than seen.
 
-Words that PyMuPDF added are suspect where they stand on the very baseline of a line that was there: whoever places them
-by eye, or at even numbers, misses it by more than rounding. A line in two copies of one font is left by filling in a
-printed form as well as by replacing words: it is told with the words, and is no sign of tampering by itself. An amount
-that is a little off the size or the baseline of its line is told, in the sentence on top of a report too: too few
-documents with amounts were seen to call it suspect. A form field whose stored value is not what it shows, or not what
-the XFA form states, is suspect: two readers of it read two things. Words that are not seen are in `pdf_unseen`.
+Words that PyMuPDF added are suspect where its redaction wrote them in the place of others, and where they stand on the
+very baseline of a line that was there: whoever places them by eye, or at even numbers, misses it by more than rounding.
+A line in two copies of one font is left by filling in a printed form as well as by replacing words: it is told with
+the words, and is no sign of tampering by itself. An amount that is a little off the size or the baseline of its line is
+told, in the sentence on top of a report too: too few documents with amounts were seen to call it suspect. A form field
+whose stored value is not what it shows, or not what the XFA form states, is suspect: two readers of it read two things.
+Words that are not seen are in `pdf_unseen`.
 """
 
 from collections.abc import Iterator
@@ -50,31 +51,47 @@ def _touched_up(facts: Facts) -> Iterator[Finding]:
 
 def _added(facts: Facts) -> Iterator[Finding]:
     added = facts.records("pdf.added_words")
-    in_line, aside = ([f for f in added if bool(f.value["beside"]) is is_in_line] for is_in_line in (True, False))
+    redacted = [f for f in added if f.value["redacted"]]
+    in_line = [f for f in added if f.value["beside"] and f not in redacted]
+    aside = [f for f in added if f not in redacted and f not in in_line]
     form = "A stream of their own behind the page's content draws them, in the form in which this library writes words"
-    if in_line:
-        yield finding(
-            "suspect",
-            f"Words were written with PyMuPDF into lines that were there before ({pages(in_line)})",
-            f"{form}, and they stand exactly on the baseline of others, which it did not write. A program that looks "
-            "up where a word stands and writes another in its place leaves this; so does one that fills in a form and "
-            "looks up its words. What stood there before, if anything, is not kept.",
-            "versions",
-            "editing",
-            facts=in_line,
-            values=[f"page {f.value['page']}: {f.value['words']}, beside {f.value['beside']}" for f in in_line],
-            flags=("FILE_EDITED",),
-        )
-    if aside:
-        yield finding(
-            "benign",
-            f"Words were added with PyMuPDF ({pages(aside)})",
-            f"{form}. Programs number and stamp pages and fill in forms so; words can be replaced so as well.",
-            "structure",
-            "editing",
-            facts=aside,
-            values=[f"page {f.value['page']}: {f.value['words']}" for f in aside],
-        )
+    for found, claim, why in (
+        (
+            redacted,
+            "Words were put in the place of others with PyMuPDF",
+            "of its redactions: on a box of one colour, in the font that those have. A redaction removes what stands "
+            "there, which is not kept. Programs that make a document anonymous leave this too: look what the words "
+            "say.",
+        ),
+        (
+            in_line,
+            "Words were written with PyMuPDF into lines that were there before",
+            "and they stand exactly on the baseline of others, which it did not write. A program that looks up where a "
+            "word stands and writes another in its place leaves this; so does one that fills in a form and looks up "
+            "its words. What stood there before, if anything, is not kept.",
+        ),
+        (
+            aside,
+            "Words were added with PyMuPDF",
+            "and on no line that was there. Programs number and stamp pages and fill in forms so; words can be "
+            "replaced so as well.",
+        ),
+    ):
+        if found:
+            yield finding(
+                "benign" if found is aside else "suspect",
+                f"{claim} ({pages(found)})",
+                f"{form}, {why}",
+                "structure" if found is aside else "versions",
+                "editing",
+                facts=found,
+                values=[f"page {f.value['page']}: {f.value['words']}{_beside(f.value)}" for f in found],
+                flags=() if found is aside else ("FILE_EDITED",),
+            )
+
+
+def _beside(record: dict[str, Any]) -> str:
+    return f", beside {record['beside']}" if record["beside"] else ""
 
 
 def _fields(facts: Facts) -> Iterator[Finding]:

@@ -375,6 +375,9 @@ def test_words_that_were_edited_in_acrobat(tmp_path: Path, content: bytes, place
 ADDED = b"\nq\nBT\n1 0 0 1 200 %s Tm\n/B 10 Tf 0 g [<3939392e3939>]TJ\nET\nQ\n"
 """How PyMuPDF writes words; 999.99 here."""
 
+REDACTED = b"\nq\n198 698 40 12 re\nh\n1 1 1 RG 1 1 1 rg B\nQ\n" + ADDED.replace(b"Tm\n/B", b"Tm /Helv")
+"""How its redactions do."""
+
 
 @pytest.mark.parametrize(
     ("contents", "severities"),
@@ -383,6 +386,11 @@ ADDED = b"\nq\nBT\n1 0 0 1 200 %s Tm\n/B 10 Tf 0 g [<3939392e3939>]TJ\nET\nQ\n"
         ([LINE, b"q\n", b"Q\n" + ADDED % b"700.01"], ["suspect"]),
         ([LINE, ADDED % b"700.3"], ["benign"]),
         ([LINE, ADDED % b"700" + ADDED % b"20"], ["suspect", "benign"]),
+        ([LINE, REDACTED % b"700.3"], ["suspect"]),
+        # A box elsewhere, with an edge of another colour, and the font of other words.
+        ([LINE, REDACTED % b"720.3"], ["benign"]),
+        ([LINE, (REDACTED % b"700.3").replace(b"1 1 1 RG", b"0 0 0 RG")], ["benign"]),
+        ([LINE, (REDACTED % b"700.3").replace(b"/Helv", b"/B")], ["benign"]),
         # Pages that were made so, as other programs write, turned, and several lines at once.
         ([b"", ADDED % b"700", ADDED % b"20"], []),
         ([LINE, (ADDED % b"700").replace(b"[<3939392e3939>]TJ", b"(999.99) Tj")], []),
@@ -394,8 +402,9 @@ ADDED = b"\nq\nBT\n1 0 0 1 200 %s Tm\n/B 10 Tf 0 g [<3939392e3939>]TJ\nET\nQ\n"
 def test_words_that_pymupdf_added(tmp_path: Path, contents: list[bytes], severities: list[str]) -> None:
     with pikepdf.new() as document:
         made = page(document, b"")
+        made.obj.Resources.Font.Helv = made.obj.Resources.Font.B
         made.obj.Contents = Array([Stream(document, content) for content in contents])
         found = told(saved(document, tmp_path), "with PyMuPDF")
     assert [f.severity for f in found] == severities
     assert all("999.99" in place for f in found for place in f.claim.value)
-    assert all(("beside Total 100.00" in f.claim.value[0]) == (f.severity == "suspect") for f in found)
+    assert all(("beside Total 100.00" in f.claim.value[0]) == ("into lines" in f.claim.claim) for f in found)
