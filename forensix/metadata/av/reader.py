@@ -163,7 +163,9 @@ def _shortened(facts: FactCollector, size: int) -> None:
         streams = []
     # Headers count from 0, where a stream may begin later.
     ends = (float(s.get("duration_s") or 0) + max(0.0, float(s.get("start_s") or 0)) for s in streams)
-    there = round(max(ends, default=0.0), 3)
+    # The words of a last scene may stay until after the picture and the sound.
+    texts = (f.value["ends_s"] for f in facts.items if f.key == "stream.subtitle")
+    there = round(max([*ends, *texts], default=0.0), 3)
     for key in ("flac.duration_s", "container.tag.duration", "container.movie.duration_s"):
         stated = facts.get(key)
         # FLAC counts its samples; other headers round, or count a still ending.

@@ -1,6 +1,7 @@
 """Words beside picture and sound: subtitles, chapters, and the time code that a recording counts from.
 
-    stream.subtitle    codec, language, how many pieces hold something, and the first of them: ``[time in s, text]``
+    stream.subtitle    codec, language, how many pieces hold something, the first of them (``[time in s, text]``), and
+                       when the last is over
     stream.timecode    hours:minutes:seconds:frames of the first frame, with ``;`` where numbers are dropped
     container.chapters the first chapters: ``[time in s, title]``
 
@@ -31,6 +32,7 @@ class Subtitles:
 
     def __init__(self) -> None:
         self._n: dict[int, int] = {}
+        self._ends_s: dict[int, float] = {}
         self._lines: dict[int, list[list[Any]]] = {}
         self._at: dict[int, int] = {}
         self._data_at: dict[int, int] = {}
@@ -42,6 +44,8 @@ class Subtitles:
             self._data_at.setdefault(index, packet.pos)
         if kind != "subtitle":
             return
+        over_s = at_s + float((packet.duration or 0) * packet.time_base)
+        self._ends_s[index] = max(self._ends_s.get(index, 0.0), over_s)
         codec = codec_name(packet.stream) or ""
         words = said(codec, bytes(memoryview(packet)[:RAW_BYTES])) if codec in OF_WORDS else ""
         # Between two pieces of text MP4 has empty ones.
@@ -65,6 +69,7 @@ class Subtitles:
                     "language": "" if language == "und" else language[:40],
                     "pieces": self._n.get(stream.index, 0),
                     "lines": self._lines.get(stream.index, []),
+                    "ends_s": round(self._ends_s.get(stream.index, 0.0), 3),
                 }
                 facts.fact("stream.subtitle", record, where, self._at.get(stream.index))
             code = str(said_of.get("timecode") or "")

@@ -64,6 +64,15 @@ def test_a_track_of_text_is_told_with_its_words_and_their_place(suffix: str, tmp
     assert not [f for f in plain if "track of text" in f.claim.claim]
 
 
+@pytest.mark.parametrize("suffix", ["mp4", "mkv"])
+def test_a_file_is_as_long_as_its_last_subtitle(suffix: str, tmp_path: Path) -> None:
+    source = write_video(tmp_path / f"a.{suffix}", 50, (64, 48))
+    path = with_text(source, tmp_path / f"b.{suffix}", ["and so on"] * 5)
+    facts = container.read(str(path), suffix)
+    assert facts.get("stream.subtitle")["ends_s"] == 5.4 and facts.get("container.movie.duration_s") >= 5.4
+    assert facts.problems == ()
+
+
 def test_endless_text_is_cut(tmp_path: Path) -> None:
     source = write_video(tmp_path / "a.mkv", 50, (64, 48))
     path = with_text(source, tmp_path / "b.mkv", ["x" * 60_000] * 100)
