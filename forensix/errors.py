@@ -159,8 +159,8 @@ class BrokeDown(ForensixError):
     def of(cls, name: str, cause: BaseException, blamed: str = "") -> "BrokeDown":
         """Return the error of a file's name for an exception that was caught; ``blamed`` says of what is not ours."""
         last = traceback.extract_tb(cause.__traceback__)[-1]
-        if _is_out_of_processes(cause):
-            blamed = ", as the system lets no further process or thread start (raise the limit)"
+        if refused := _refused_by_the_system(cause):
+            blamed = f", as the system lets no further {refused} (raise the limit)"
         error = cls(
             f"the analysis of {name} broke down{blamed or ', which is an error of the program and not of the file'}: "
             f"{type(cause).__name__} in {Path(last.filename).name}, line {last.lineno}: {cause}"
@@ -188,11 +188,13 @@ def first_line(error: object) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
 
 
-def _is_out_of_processes(error: BaseException) -> bool:
-    """Return whether the system refused a process (fork's EAGAIN) or a thread, which Python tells by words alone."""
-    if isinstance(error, OSError):
-        return error.errno == errno.EAGAIN and error.filename is None
-    return isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+def _refused_by_the_system(error: BaseException) -> str:
+    """Return what a limit refused: a process (fork's EAGAIN), a thread (Python says so in words alone), or a file."""
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "file be opened"
+    is_process = isinstance(error, OSError) and error.errno == errno.EAGAIN and error.filename is None
+    is_thread = isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+    return "process or thread start" if is_process or is_thread else ""
 
 
 def is_disk_full(error: BaseException) -> TypeGuard[OSError]:

@@ -20,11 +20,16 @@ def test_a_notebook_shows_the_callers_lines_and_the_sentence(
 
 
 @pytest.mark.parametrize(
-    "cause", [RuntimeError("can't start new thread"), BlockingIOError(errno.EAGAIN, "unavailable")]
+    ("cause", "refused"),
+    [
+        (RuntimeError("can't start new thread"), "process or thread start"),
+        (BlockingIOError(errno.EAGAIN, "unavailable"), "process or thread start"),
+        (OSError(errno.EMFILE, "Too many open files", "a.png"), "file be opened"),
+    ],
 )
-def test_a_limit_on_processes_is_no_error_of_the_program(cause: Exception) -> None:
+def test_a_limit_of_the_system_is_no_error_of_the_program(cause: Exception, refused: str) -> None:
     try:
         raise cause
     except Exception as error:
         sentence = str(BrokeDown.of("a.png", error))
-    assert "the system lets no further process or thread start" in sentence and "error of the program" not in sentence
+    assert f"the system lets no further {refused}" in sentence and "error of the program" not in sentence
