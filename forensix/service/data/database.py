@@ -130,8 +130,8 @@ class Database:
         # An error's text ends up in the log; the values of its statement must not.
         options["hide_parameters"] = True
         if settings.is_sqlite:
-            path = settings.sqlalchemy_url.removeprefix("sqlite:///").partition("?")[0]
-            _make_private(Path(path))
+            path = Path(settings.sqlalchemy_url.removeprefix("sqlite:///").partition("?")[0])
+            _make_private(path)
             options["connect_args"] = {"timeout": _BUSY_MS / 1000, "check_same_thread": False}
             # The connection that wrote last knows the pages; another would read them again.
             options["pool_use_lifo"] = True
@@ -141,6 +141,9 @@ class Database:
         if settings.is_sqlite:
             sa.event.listen(self.engine, "connect", functools.partial(_set_up_sqlite, settings.sync))
             sa.event.listen(self.engine, "begin", _begin_sqlite)
+            check = functools.partial(_check_in_place, path, _number(path))
+            for event in ("do_connect", "checkout"):
+                sa.event.listen(self.engine, event, check)
         self._writing = self.engine.execution_options(forensix_write=True)
         # Writers of one process take turns here: SQLite's own waiting is sleeping, which is slow and unfair.
         self._turn = threading.RLock() if settings.is_sqlite else contextlib.nullcontext()
@@ -201,6 +204,19 @@ def _make_private(path: Path) -> None:
             path.touch(mode=0o600)
         elif path.is_file() and path.stat().st_mode & 0o007:
             path.chmod(path.stat().st_mode & 0o770)
+
+
+def _check_in_place(path: Path, number: int | None, *_: Any) -> None:
+    # SQLite goes on with a file that was deleted or replaced, and all that is written to it is lost when it is closed.
+    if _number(path) != number:
+        raise sqlite3.OperationalError(f"{path} was deleted or replaced: put it back, or start the service again")
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _set_up_sqlite(sync: bool, connection: Any, _record: Any) -> None:

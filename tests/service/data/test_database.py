@@ -13,7 +13,7 @@ from forensix.errors import ForensixError
 from forensix.service.data.database import migrate
 from forensix.service.data.jobs import Jobs, prepare
 from forensix.service.settings import Settings
-from tests.service.in_process import running_api
+from tests.service.in_process import refused, running_api
 from tests.service.postgres import postgres, program
 
 
@@ -28,6 +28,19 @@ def test_nobody_else_can_read_the_embedded_database(tmp_path: Path) -> None:
     with running_api(tmp_path):
         # A group that the operator gave it to keeps it.
         assert file.stat().st_mode & 0o777 == 0o660
+
+
+def test_nothing_is_taken_on_into_a_database_whose_file_was_deleted(tmp_path: Path) -> None:
+    file, aside = tmp_path / "forensix.db", tmp_path / "aside.db"
+    with running_api(tmp_path) as api:
+        account = api.account()
+        for other in (None, b""):  # it is gone, or another took its place
+            file.rename(aside)
+            if other is not None:
+                file.write_bytes(other)
+            refused(account.create(), 503, "unavailable")
+            aside.rename(file)
+            account.created()
 
 
 def test_any_release_of_sqlite_knows_the_time_that_the_queue_asks_for(tmp_path: Path) -> None:
