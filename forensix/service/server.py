@@ -16,8 +16,6 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-
 from forensix import interpreter
 from forensix.errors import UsageError
 from forensix.service.settings import Settings
@@ -210,15 +208,9 @@ def _greeting(settings: Settings, listening: socket.socket) -> str:
     workers = f"{settings.workers} worker{'' if settings.workers == 1 else 's'}" if settings.workers else "no workers"
     return (
         f"forensix serves http://{name}:{port} with {workers}; Ctrl+C ends it\n"
-        f"database {_database(settings.database_url)}\n"
+        f"database {settings.shown_database}\n"
         f"uploads  {_without_password(settings.storage_url)}"
     )
-
-
-def _database(url: str) -> str:
-    """Return what may be shown of a database's URL: passwords hold any character, and also stand behind the name."""
-    parsed = sa.make_url(url)
-    return str(sa.URL.create(parsed.drivername, host=parsed.host, port=parsed.port, database=parsed.database))
 
 
 def _without_password(url: str) -> str:

@@ -168,6 +168,12 @@ class Settings(BaseSettings):
         return self.database_url.startswith("sqlite:")
 
     @property
+    def shown_database(self) -> str:
+        """The database's URL as it may be shown: passwords hold any character, and also stand behind the name."""
+        url = sa.make_url(self.database_url)
+        return str(sa.URL.create(url.drivername, host=url.host, port=url.port, database=url.database))
+
+    @property
     def connection_url(self) -> str:
         """The database's URL, with what makes its client give up a dead connection unless it says otherwise."""
         if self.is_sqlite:

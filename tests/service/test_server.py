@@ -18,7 +18,7 @@ import pytest
 
 from forensix.cli import main
 from forensix.errors import UsageError
-from forensix.service.server import Fleet, _database, _listen, _without_password
+from forensix.service.server import Fleet, _listen, _without_password
 from forensix.service.settings import Settings
 from tests.service.in_process import BOUNDARY, JPEG
 from tests.service.running import alive, children, serving, uploads, wait_until
@@ -321,8 +321,11 @@ def test_addresses_that_cannot_be_listened_on() -> None:
 def test_what_is_shown_holds_no_password() -> None:
     assert _without_password("s3://key:word@bucket/files") == "s3://bucket/files"
     assert _without_password("file:///home/a@b/files") == "file:///home/a@b/files"
-    assert _database("postgresql://anna:wo/rd@db:5432/x?password=word") == "postgresql://db:5432/x"
-    assert _database("sqlite:////home/anna/x.db") == "sqlite:////home/anna/x.db"
+    for url, shown in (
+        ("postgresql://anna:wo/rd@db:5432/x?password=word", "postgresql://db:5432/x"),
+        ("sqlite:////home/anna/x.db", "sqlite:////home/anna/x.db"),
+    ):
+        assert Settings.read(database_url=url).shown_database == shown
 
 
 @pytest.mark.parametrize(("name", "value"), [("workers", "many"), ("database_url", "mysql://anna:word@db/x")])

@@ -188,9 +188,10 @@ def migrate(settings: Settings) -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
     except CommandError as error:
-        raise ForensixError(f"the database cannot be migrated; was it used by a newer forensix? ({error})") from None
+        words = "cannot be migrated; was it used by a newer forensix?"
+        raise ForensixError(f"the database {settings.shown_database} {words} ({error})") from None
     except sa.exc.DBAPIError as error:
-        raise unusable(error) from None
+        raise unusable(settings, error) from None
     finally:
         database.close()
 
@@ -248,9 +249,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def unusable(error: sa.exc.DBAPIError) -> ForensixError:
+def unusable(settings: Settings, error: sa.exc.DBAPIError) -> ForensixError:
     """Return what an operator is told about a database that refuses."""
     reason = next(iter(str(error.orig).strip().splitlines()), "no reason given")
     denied = getattr(error.orig, "sqlstate", None) == "42501"
     remedy = "; let its role own it: ALTER DATABASE ... OWNER TO ..." if denied else ""
-    return ForensixError(f"the database cannot be used: {reason}{remedy}")
+    return ForensixError(f"the database {settings.shown_database} cannot be used: {reason}{remedy}")

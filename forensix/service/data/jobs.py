@@ -195,7 +195,7 @@ def prepare(settings: Settings) -> None:
     try:
         DBOS.migrate(settings.connection_url)
     except sa.exc.DBAPIError as error:
-        raise unusable(error) from None
+        raise unusable(settings, error) from None
 
 
 def register_queues(settings: Settings) -> None:

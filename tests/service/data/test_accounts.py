@@ -118,7 +118,8 @@ def test_a_database_that_is_none(
 ) -> None:
     (home / "forensix.db").write_bytes(bytes(range(256)) * 40)
     assert run(monkeypatch, "list") == 1
-    assert "the database cannot be used: file is not a database" in capsys.readouterr().err
+    shown = f"sqlite:///{home / 'forensix.db'}"
+    assert f"the database {shown} cannot be used: file is not a database" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["", "a:b", "line\nbreak", " blank ", "x" * 101, "zero\0byte"])
