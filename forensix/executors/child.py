@@ -16,6 +16,8 @@ from typing import Any
 
 from forensix.executors.caller_modules import CallerModules
 
+NO_THREAD = os.EX_OSERR
+"""Status of a worker process that the system lets start no thread."""
 _REMOVALS = 40
 
 
@@ -34,7 +36,10 @@ def main() -> None:
         return
     items: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
     listener = threading.Thread(target=_listen, args=(wire, items, folder), daemon=True)
-    listener.start()
+    try:
+        listener.start()
+    except RuntimeError:  # Python's word for it
+        sys.exit(NO_THREAD)
     try:
         wire.send(("ready", None, None))
         while True:

@@ -24,6 +24,7 @@ from typing import Any
 from forensix import interpreter, machine
 from forensix.errors import ForensixError, UsageError
 from forensix.executors import caller_modules
+from forensix.executors.child import NO_THREAD
 from forensix.executors.gate import Done, Gate
 
 MOST_DEATHS = 2
@@ -142,6 +143,8 @@ class _Worker:
             status = self._process.wait()
         self.wire.close()
         self._folder.cleanup()
+        if status == NO_THREAD:
+            return "the system lets no further thread start"
         return f"by signal {-status}" if status < 0 else f"with status {status}"
 
 

@@ -92,6 +92,21 @@ def test_workers_that_keep_dying_end_the_run(tmp_path: Path, monkeypatch: pytest
         list(run(acts.act, str(tmp_path), [f"die:{i}" for i in range(9)], executor=1))
 
 
+def test_workers_that_may_start_no_thread_end_the_run_in_words_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    refusing = (
+        "import runpy, sys, threading; del sys.argv[0]\n"
+        'def refuse(_): raise RuntimeError("can\'t start new thread")\n'
+        "threading.Thread.start = refuse; runpy.run_module('forensix.executors.child', run_name='__main__')"
+    )
+    monkeypatch.setattr(local, "_DEATHS_IN_A_ROW", 2)
+    monkeypatch.setattr(local.interpreter, "command", lambda *words: [sys.executable, "-c", refusing, *words])
+    with pytest.raises(ForensixError, match=r"keep dying \(the system lets no further thread start\)"):
+        list(run(acts.add, 0, [1], executor=1))
+    assert capfd.readouterr().err == ""
+
+
 def test_an_exception_ends_the_run_with_what_it_was(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="told"):
         list(run(acts.act, str(tmp_path), [1, "raise:told", 2], executor=1))
