@@ -160,6 +160,8 @@ class Settings(BaseSettings):
         local = _LOCAL.fullmatch(value)
         if local and not local[1].startswith(("/", "~")):
             raise ValueError("give the folder's absolute path: each process may have another working directory")
+        if value.startswith("memory:"):
+            raise ValueError("several processes share the storage: give a folder or a URL that all of them reach")
         return value
 
     @property

@@ -39,7 +39,7 @@ def test_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     "url",
     [
-        *("/files", "~/files", "file:///files", "file:/files", "local:///files", "memory://files"),
+        *("/files", "~/files", "file:///files", "file:/files", "local:///files", "gs://bucket/files"),
         *("s3://bucket/files", "simplecache::s3://bucket/files", "s3://[::1]/files"),
     ],
 )
@@ -77,6 +77,7 @@ def test_what_the_url_says_of_a_connection_goes_before_what_is_usual(tmp_path: P
         {"storage_url": "file://files"},
         {"storage_url": "file:files"},
         {"storage_url": "local://../files"},
+        {"storage_url": "memory://files"},
         {"workers": -1},
         {"token_days": 0},
         {"max_upload_bytes": "much"},
