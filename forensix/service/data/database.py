@@ -199,7 +199,11 @@ def migrate(settings: Settings) -> None:
 def _make_private(path: Path) -> None:
     # Password hashes and the key that signs tokens: for nobody else, also in a folder that others may read. What SQLite
     # makes beside it gets the same mode.
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}"
+        raise ForensixError(f"there is no folder for the database {path}, and none can be made: {why}") from None
     with contextlib.suppress(OSError):
         if not path.exists():
             path.touch(mode=0o600)

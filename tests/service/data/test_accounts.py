@@ -122,6 +122,13 @@ def test_a_database_that_is_none(
     assert f"the database {shown} cannot be used: file is not a database" in capsys.readouterr().err
 
 
+def test_a_home_that_is_a_file(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "a.txt").touch()
+    monkeypatch.setenv("FORENSIX_HOME", str(home / "a.txt"))
+    assert run(monkeypatch, "list") == 1
+    assert f"there is no folder for the database {home / 'a.txt' / 'forensix.db'}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["", "a:b", "line\nbreak", " blank ", "x" * 101, "zero\0byte"])
 def test_names_that_cannot_be(database: Database, name: str) -> None:
     with database.write() as connection, pytest.raises(UsageError):
