@@ -61,6 +61,9 @@ def _analyze(options: argparse.Namespace) -> int:
     for option in ("html", "csv"):
         if path := getattr(options, option):
             check_output(path, f"--{option}", overwrite=options.overwrite, inputs=options.inputs)
+            # What stands there by such a name is a report of the folder's, or its index, or is replaced by one.
+            if options.output and _lies_in(path, options.output) and path.suffix in (".html", ".json"):
+                raise UsageError(f"--{option} names {path}, where --output writes its own pages: name another folder")
     if options.output:
         check_folder(options.output)
     if options.html and options.csv and options.html.resolve() == options.csv.resolve():
@@ -113,6 +116,10 @@ def _analyze(options: argparse.Namespace) -> int:
         if path and not options.quiet:
             print(f"written: {path}", file=sys.stderr)
     return int(failed)
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    return path.resolve().parent == folder.resolve()
 
 
 def _folder(

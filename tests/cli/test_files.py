@@ -56,6 +56,20 @@ def test_one_file_for_two_outputs_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert not both.exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "name"), [("--html", "index.html"), ("--html", "a.wav.html"), ("--csv", "a.wav.json")]
+)
+def test_no_page_is_lost_among_those_of_the_folder(
+    option: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    command = ("analyze", tone(tmp_path / "a.wav"), *ONLY, "--quiet", "--output", folder, option)
+    assert run(*command, folder / name) == 2
+    assert "where --output writes its own pages: name another folder" in capsys.readouterr().err
+    assert not list(folder.iterdir())
+
+
 @pytest.mark.parametrize("option", ["--csv", "--html"])
 def test_no_input_is_written_over(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tone(tmp_path / "talk.wav")
