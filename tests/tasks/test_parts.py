@@ -89,6 +89,7 @@ def test_faces_that_are_not_judged_are_not_looked_at(tmp_path: Path, said: list[
     Image.fromarray(small).save(path)
     report = forensix.analyze(path, [TASK], explain=False, face_classifier=opinion(0.4))
     assert report.scores[TASK] is None and said == [1]
+    assert "forensix-face-regions" not in report.outcomes[TASK].models
 
 
 def test_the_shipped_card_names_a_model_that_ships() -> None:
