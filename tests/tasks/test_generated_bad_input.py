@@ -13,6 +13,7 @@ from scipy import ndimage
 import forensix
 from forensix.errors import LimitExceeded
 from forensix.media import open_media
+from forensix.synthetic.content import KINDS
 from forensix.tasks import load_task
 from forensix.tasks.task import Options
 from tests.making import raw_png, write_video
@@ -148,6 +149,18 @@ def test_a_small_picture_can_be_told_from_a_generated_one_but_not_the_other_way_
     low.score = lambda rgb: 0.1
     outcome = forensix.analyze(tmp_path / "web.jpg", [TASK], image_detector=low).outcomes[TASK]
     assert not outcome.inconclusive and outcome.notes == ("The picture is small: pixels carry little evidence.",)
+
+
+def test_a_detector_whose_card_says_that_it_was_measured_on_such_pictures_may_call_them_generated(
+    tmp_path: Path,
+) -> None:
+    PORTRAIT.resize((600, 447)).save(tmp_path / "web.jpg")
+    page(tmp_path / "text.png")
+    measured = Sure()
+    measured.card = SimpleNamespace(name="measured", version="", threshold=0.9, sha256="", limits="", judges=KINDS)
+    for name in ("web.jpg", "text.png"):
+        actual = forensix.analyze(tmp_path / name, [TASK], explain=False, image_detector=measured)
+        assert actual.verdicts == {TASK: "fake"} and actual.outcomes[TASK].notes == ()
 
 
 def test_a_picture_of_half_a_gigapixel_is_refused_with_its_size(tmp_path: Path) -> None:
