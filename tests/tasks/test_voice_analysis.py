@@ -302,6 +302,7 @@ def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
     assert (piece["speaker"], piece["segments"]) == ("speaker_1 (inserted)", [{"start": 8.1, "end": 11.9}])
     assert len(voice["segments"]) == 4 and report.scores[TASK] == pytest.approx(piece["class_probability"])
     assert any("from 8.1 to 11.9 s" in note for note in report.outcomes[TASK].notes)
+    assert "of speech by 1 speaker, speaker_1 (inserted) sounds synthetic." in report.outcomes[TASK].summary
     assert "by 1 speaker," in report.outcomes[TASK].summary
 
 

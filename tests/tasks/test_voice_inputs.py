@@ -46,7 +46,7 @@ def test_what_is_no_voice_is_not_judged(name: str, tmp_path: Path) -> None:
     assert list(report.outcomes[TASK].notes) == level
 
 
-@pytest.mark.parametrize(("factor", "said"), [(2e-4, "dB under full scale: speech so quiet"), (1e30, "at the peak")])
+@pytest.mark.parametrize(("factor", "said"), [(2e-4, "75 dB under full scale: speech so quiet"), (1e30, "at the peak")])
 def test_where_speech_cannot_be_heard_for_its_level_that_is_said(
     factor: float, said: str, voice: np.ndarray, tmp_path: Path
 ) -> None:
