@@ -150,3 +150,8 @@ def test_one_path_is_no_list_of_inputs(paths: list[Path]) -> None:
     for source in (paths[0], str(paths[0]), paths[0].read_bytes()):
         with pytest.raises(UsageError, match="takes a list of inputs"):
             forensix.analyze_many(source)  # type: ignore[arg-type]
+
+
+def test_a_device_that_is_not_there_is_told_of_before_the_first_input(paths: list[Path]) -> None:
+    with pytest.raises(UsageError, match="'warp'"):
+        forensix.analyze_many(paths, [TASK], device="warp")
