@@ -143,6 +143,25 @@ def test_wrong_usage_ends_with_2(arguments: tuple[str, ...], capsys: pytest.Capt
     assert "Traceback" not in capsys.readouterr().err
 
 
+def test_what_is_asked_for_reaches_the_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def analysed(inputs: list[str], tasks: list[str] | None, **options: Any) -> Iterator[Report]:
+        asked.append({"tasks": tasks, **options})
+        return iter([Report(input=name, name=name) for name in inputs])
+
+    monkeypatch.setattr("forensix.batch.analyze_many", analysed)
+    usual = {"tasks": None, "explain": True, "transcribe": True, "additional_info": None, "private_hosts": []}
+    usual |= {"executor": None, "progress": False, "device": "cpu", "batch_size": None}
+    changed = {"tasks": ["voice_analysis"], "explain": False, "transcribe": False, "additional_info": "case 7"}
+    changed |= {"private_hosts": ["10.0.0.7"], "executor": "here", "batch_size": 2, "spoof": "forensix-spoof"}
+    assert run("analyze", "a.wav", "--quiet") == 0
+    assert run("analyze", "a.wav", "--quiet", "--task=voice_analysis", "--no-explain", "--no-transcribe", "--jobs=1",
+               "--additional-info=case 7", "--private-host=10.0.0.7", "--batch-size=2",
+               "--component=spoof=forensix-spoof") == 0  # fmt: skip
+    assert asked == [usual, usual | changed]
+
+
 @pytest.mark.parametrize("name", ["-rf.png", "--quiet", "--html=a.html", "-\x1b[31m.png"])
 def test_the_name_of_a_file_is_no_option(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
