@@ -5,6 +5,7 @@ import errno
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,6 +66,7 @@ def test_an_interrupted_run_goes_on_and_ends_as_one_that_was_not(
     assert analysed() == tones[2:]
     printed = capsys.readouterr()
     assert "2 of 3 reports were in out already and were taken over" in printed.err
+    assert printed.err.endswith("written: all.csv\nwritten: out/index.html\n")
     assert {name: before[name] for name in before if name != "index.html"}.items() <= written().items()
     assert run(*command, "--output", "other", "--csv", "other.csv") == 0
     assert Path("out/index.html").read_text() == Path("other/index.html").read_text()
@@ -103,6 +105,8 @@ def test_reports_stay_with_their_inputs_whatever_comes_before_them(tones: list[s
         (("--task", "voice_analysis"), "another choice of tasks"),
         (("--component", "spoof=aasist"), "another choice of components"),
         ((), "another version of forensix"),
+        ((), "another set of optional parts"),
+        ((), "another FORENSIX_WHISPER"),
     ],
 )
 def test_reports_that_were_made_otherwise_are_not_mixed_with_others(
@@ -111,10 +115,15 @@ def test_reports_that_were_made_otherwise_are_not_mixed_with_others(
 ) -> None:  # fmt: skip
     monkeypatch.setattr("forensix.evaluation.identity.code_identity", lambda task: task)
     monkeypatch.setattr("forensix.tasks.command_line.check", lambda choices: None)
+    part = SimpleNamespace(name="whisper", there=False)
+    monkeypatch.setattr("forensix.cli.doctor.extras", lambda: [part])
     assert run("analyze", *tones, *ONLY, "--output", "out") == 0
     before = written()
-    if not other:
+    if said.endswith("version of forensix"):
         monkeypatch.setattr("forensix.cli.made_by.__version__", "0.0.0")
+    part.there = said.endswith("parts")
+    if said.endswith("WHISPER"):
+        monkeypatch.setenv("FORENSIX_WHISPER", "small")
     assert run("analyze", *tones, "new.wav", *ONLY, *other, "--output", "out") == 2
     assert f"was made with {said}: name another folder" in capsys.readouterr().err
     assert written() == before and analysed() == tones
