@@ -73,7 +73,7 @@ class Deliveries:
         with self._database.write() as connection:
             # Locked, so that two attempts do not both take a new URL for theirs to start.
             row = connection.execute(query.with_for_update(of=tasks)).mappings().one_or_none()
-            if row is None or row["status"] == "in_progress":
+            if row is None:
                 return None
             task = dict(row)
             registered = _registered(connection, task)
