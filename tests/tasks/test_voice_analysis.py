@@ -18,7 +18,7 @@ from forensix.report import print_report
 from forensix.schema import AudioFeature, AudioFeatures, Gender
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Recording, Table
-from forensix.tasks.voice_evidence import set_beside
+from forensix.tasks.voice_evidence import HeardPhrase, heaviest, set_beside
 from forensix.voice import Segment, SpeakerTurns
 from forensix.voice.population import Band
 from forensix.voice.watermark import Mark
@@ -146,7 +146,7 @@ def test_a_voice_between_the_bounds_is_inconclusive(speech: Path) -> None:
     actual = forensix.analyze(speech, [TASK], spoof=opinion, transcribe=False)
     assert actual.verdicts == {TASK: "inconclusive"}
     assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
-    assert "cannot be told" in actual.outcomes[TASK].summary
+    assert "whether speaker_1 sounds synthetic cannot be told" in actual.outcomes[TASK].summary
 
 
 RATE = 16000
@@ -399,6 +399,12 @@ def test_a_watermark_that_chance_can_make_accuses_nobody(
     assert report.to_wire(TASK)["result"]["class_name"] == ("fake" if verdict == "fake" else "real")
     (note,) = (note for note in report.outcomes[TASK].notes if "PerTh" in note)
     assert why in note
+
+
+def test_what_weighed_most_pulled_to_the_side_that_the_most_suspect_voice_lies_on() -> None:
+    said = [("a", 0.0, 2.0, 0.1), ("a", 2.0, 4.0, 0.3), ("a", 4.0, 5.0, 0.6), ("b", 5.0, 9.0, 0.01)]
+    phrases = [HeardPhrase(speaker, Segment(start_s, end_s), score) for speaker, start_s, end_s, score in said]
+    assert [(span.start_s, span.label) for span in heaviest(phrases, 0.5)] == [(0.0, "72 %"), (2.0, "28 %")]
 
 
 @pytest.mark.slow
