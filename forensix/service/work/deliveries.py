@@ -109,8 +109,6 @@ class Deliveries:
     ) -> None:
         mine = sa.and_(deliveries.c.task_id == task["id"], deliveries.c.webhook_id == webhook_id)
         with self._database.write() as connection:
-            if connection.execute(sa.select(tasks.c.id).where(tasks.c.id == task["id"])).one_or_none() is None:
-                return
             done = {"attempts": attempt, "last_status": status, "delivered_at": time.time() if delivered else None}
             connection.execute(sa.update(deliveries).where(mine, deliveries.c.delivered_at.is_(None)).values(done))
             if not delivered:
