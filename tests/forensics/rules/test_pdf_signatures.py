@@ -678,3 +678,16 @@ def test_what_a_signature_that_cannot_be_relied_on_lacks_is_told(
     found = pick(pdf_signatures.rules(facts), claim)
     assert found.severity == severity and words in found.claim.explanation
     assert severity == "benign" or not pdf_after_signing.holding(facts)
+
+
+@pytest.mark.parametrize(("size", "is_told"), [(902, False), (903, True)])
+@pytest.mark.parametrize("from_bytes", [False, True])
+def test_a_line_end_behind_a_signature_is_nothing_that_came_after_it(
+    from_bytes: bool, size: int, is_told: bool
+) -> None:
+    value = {"name": "Alice", "field": "", "offset": 0, "timestamp_only": False, "intact": True, "valid": True}
+    value |= {"errors": [], "byte_range": [0, 400, 500, 400], "covered_to": 900, "from_bytes": from_bytes}
+    value |= {"coverage": "entire_revision", "modification": None, "allowed": None, "overwritten": []}
+    items = (Fact("file.size", size, "file", 0), Fact("pdf.signature", value, "dictionary", 40))
+    said = [finding.claim.claim for finding in pdf_signatures.rules(Facts("pdf", "pdf", items))]
+    assert any(claim.startswith("What came after Alice signed it") for claim in said) is is_told
