@@ -9,7 +9,7 @@ from typing import Any
 
 import av
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 VIDEO_CODECS = {
     "mp4": "libx264",
@@ -240,3 +240,21 @@ def _encode_audio(output: Any, sound: Any, samples: np.ndarray, rate: int) -> No
         at += part.samples
         output.mux(sound.encode(part))
     output.mux(sound.encode(None))
+
+
+def drawn_scene(width: int = 640, height: int = 512) -> Image.Image:
+    """Return a drawn landscape: shaded areas with outlines, as in comics."""
+    down, across = np.mgrid[:height, :width].astype(float)
+    sky = np.stack([120 + 100 * down / height, 180 + 40 * down / height, 255 - 60 * down / height], axis=2)
+    image = Image.fromarray(sky.clip(0, 255).astype(np.uint8))
+    draw = ImageDraw.Draw(image)
+    for nth, colour in enumerate([(90, 170, 80), (60, 140, 70), (40, 110, 60)]):
+        level, length = height * (0.55 + 0.12 * nth), 60 - 12 * nth
+        ridge = [(left, level + 30 * np.sin(left / length + nth)) for left in range(0, width + 8, 8)]
+        draw.polygon([*ridge, (width, height), (0, height)], fill=colour)
+        draw.line(ridge, fill=(20, 40, 20), width=5)
+    for left, top, radius, colour in ((150, 120, 60, (250, 210, 90)), (420, 330, 95, (240, 190, 170))):
+        box = (left - radius, top - radius, left + radius, top + radius)
+        draw.ellipse(box, fill=colour, outline=(30, 20, 20), width=5)
+    shaded = np.asarray(image) * (0.85 + 0.15 * np.sin(across / 90)[..., None])
+    return Image.fromarray(shaded.clip(0, 255).astype(np.uint8))

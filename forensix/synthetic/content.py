@@ -10,6 +10,10 @@ Photographs and generated pictures have places without detail, and where there a
 painted surface has detail everywhere, and many edges between colours of like brightness. People's paintings are not in
 training, and generators' are, so that a painted look cannot accuse a picture.
 
+Illustrations and comics look like what generators draw, and unlike any photograph: of those by people about half score
+as generated. What looks drawn, by a rule that learnt from generators' drawings and from photographs, accuses nobody
+either; see `forensix.synthetic.illustration`.
+
 Where nearly all of a picture is black or white, as of stars, of cells in a dark field or on a bright one, what is left
 to judge is a few small shapes; training has hardly any such photograph, and some of them score as generated ones do.
 
@@ -144,6 +148,13 @@ def is_black_or_white(rgb: NDArray[np.uint8]) -> bool:
     return bool(max((luma < NEAR_BLACK).mean(), (luma > NEAR_WHITE).mean()) > MOSTLY)
 
 
+def looks_illustrated(rgb: NDArray[np.uint8]) -> bool:
+    """Tell whether a picture looks drawn rather than photographed, by what a network says of it."""
+    from forensix.synthetic.illustration import forensix_illustration
+
+    return forensix_illustration().holds(rgb)
+
+
 @dataclass(frozen=True)
 class _Kind:
     """A kind of pictures of which a score tells nothing."""
@@ -190,6 +201,12 @@ _NOT_ACCUSED = (
         "Nearly all of the picture is black, or white, as in pictures of stars and through microscopes: too little is "
         "left to call it generated.",
     ),
+    _Kind(
+        "illustrated",
+        looks_illustrated,
+        "The picture looks drawn, as illustrations, comics and rendered scenes do: whether a person or a generator "
+        "made such a one is not told.",
+    ),
 )
 KINDS = tuple(kind.name for kind in (*_UNDECIDED, *_NOT_ACCUSED))
 """What a picture may be, of those of which no score decides or none accuses."""
@@ -209,8 +226,8 @@ def doubt_if_small(rgb: NDArray[np.uint8], judges: Collection[str] = ()) -> str:
 
 
 def doubt_if_fake(rgb: NDArray[np.uint8], judges: Collection[str] = ()) -> str:
-    """Return in a sentence why the pixels cannot call a picture generated, being small, painted, or mostly black or
-    white; empty where they can."""
+    """Return in a sentence why the pixels cannot call a picture generated, being small, painted, mostly black or white,
+    or drawn; empty where they can."""
     return _first(rgb, _NOT_ACCUSED, judges)
 
 

@@ -6,7 +6,7 @@ from forensix.faces.turned import WORDS
 from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
 from forensix.models import DetailGap
-from forensix.synthetic.content import MAX_CLEAR, is_drawn, looks_painted
+from forensix.synthetic.content import MAX_CLEAR, is_drawn, looks_illustrated, looks_painted
 from forensix.tasks.face_evidence import MAX_FACES_SHOWN, n_measured
 from forensix.tasks.judged_faces import JudgedFace
 from forensix.tasks.verdicts import score_text
@@ -15,6 +15,10 @@ MAX_TOLD = 3
 PAINTED_NOTE = (
     "The picture is full of detail and of edges between colours, as paintings are, and painted faces score as "
     "generated ones do: nothing is told of them."
+)
+ILLUSTRATED_NOTE = (
+    "The picture looks drawn, as illustrations and comics do, and drawn faces score as generated ones do: nothing is "
+    "told of them."
 )
 DRAWN_NOTE = (
     "Most of the picture is even areas, as in screens, figures and drawings: detection does not work on these, and "
@@ -35,6 +39,8 @@ def why_withheld(media: Media, accused: Sequence[JudgedFace]) -> str:
         return CUT_OUT_NOTE
     if looks_painted(picture):
         return PAINTED_NOTE
+    if looks_illustrated(picture):
+        return ILLUSTRATED_NOTE
     return " ".join(smooth_notes(accused)) if all(face.is_smooth for face in accused) else ""
 
 

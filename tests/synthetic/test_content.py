@@ -6,7 +6,16 @@ import skimage.data
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
-from forensix.synthetic.content import PAINTED, SMALL_PX, doubt_if_fake, even_share, is_drawn, painted_look
+from forensix.synthetic.content import (
+    PAINTED,
+    SMALL_PX,
+    doubt_if_fake,
+    even_share,
+    is_drawn,
+    looks_illustrated,
+    painted_look,
+)
+from tests.making import drawn_scene
 
 
 @pytest.mark.parametrize("photograph", [skimage.data.astronaut, skimage.data.coffee, skimage.data.chelsea])
@@ -46,6 +55,20 @@ def test_photographs_do_not_look_painted_at_any_size(photograph, scale):
 def test_what_has_no_edges_does_not_look_painted():
     for shape in ((1, 1, 3), (1, 900, 3), (900, 900, 3)):
         assert painted_look(np.full(shape, 40, np.uint8)) < 0
+
+
+def test_what_looks_drawn_cannot_be_called_generated():
+    drawn = np.asarray(drawn_scene())
+    assert not is_drawn(drawn)
+    assert doubt_if_fake(drawn).startswith("The picture looks drawn")
+    assert doubt_if_fake(drawn, judges=["illustrated"]) == ""
+
+
+@pytest.mark.parametrize("photograph", [skimage.data.astronaut, skimage.data.coffee, skimage.data.chelsea])
+@pytest.mark.parametrize("scale", [1, 2])
+def test_photographs_do_not_look_drawn_at_any_size(photograph, scale):
+    picture = Image.fromarray(photograph())
+    assert not looks_illustrated(np.asarray(picture.resize((scale * picture.width, scale * picture.height))))
 
 
 def test_share_counts_blocks():

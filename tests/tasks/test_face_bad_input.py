@@ -15,7 +15,7 @@ import forensix
 from forensix.models import Pooling, get_card
 from forensix.perturb.image import smooth
 from forensix.tasks.evidence import Outcome
-from tests.making import write_image, write_video
+from tests.making import drawn_scene, write_image, write_video
 
 TASK = "face_manipulation"
 HEAD = Image.fromarray(skimage.data.astronaut()[:300, 90:390])
@@ -74,6 +74,16 @@ def test_a_face_in_what_looks_painted_is_called_nothing(tmp_path: Path) -> None:
     assert outcome.result.class_name == "real" and outcome.result.explanation is None
     assert not any("heat map" in item.title for item in outcome.evidence)
     assert "as paintings are" in outcome.notes[0] and "undecided" in outcome.summary
+
+
+def test_a_face_in_what_looks_drawn_is_called_nothing(tmp_path: Path) -> None:
+    canvas = drawn_scene(900, 900)
+    canvas.paste(HEAD.resize((300, 300)), (300, 500))
+    canvas.save(tmp_path / "comic.png")
+    outcome = result(tmp_path / "comic.png")
+    assert outcome.inconclusive and outcome.unjudged and outcome.score > 0.9
+    assert outcome.result.class_name == "real" and outcome.result.explanation is None
+    assert "as illustrations and comics do" in outcome.notes[0] and "undecided" in outcome.summary
 
 
 def test_a_face_on_a_screen_of_even_areas_is_called_nothing(tmp_path: Path) -> None:
