@@ -32,10 +32,9 @@ SAME_LINE_PT = 0.05
 """Where a baseline was looked up, numbers that were rounded when they were written are off by less."""
 
 _BLOCK = re.compile(rb"(?:\A|\n)q\n(?:/\S+ BDC\n)?(?:/\S+ gs\n)?BT\n((?:(?!BT\n)[^()])+?)\nET\n(?:EMC\n)?Q\n")
-_TEXT = re.compile(rb"1 0 0 1 (-?[\d.]+) (-?[\d.]+) Tm[ \n]/(\S+) [\d.]+ Tf [\w. /]{0,120}\[<[\dA-Fa-f]*>\]TJ")
-
-
-_BOX = re.compile(rb"q\n(-?[\d.]+) (-?[\d.]+) ([\d.]+) ([\d.]+) re\nh\n([\d. ]+) (?:RG|G) \5 (?:rg|g) B\nQ\n")
+_NUMBER = rb"(-?\d{1,9}(?:\.\d{0,20})?)"
+_TEXT = re.compile(rb"1 0 0 1 %b %b Tm[ \n]/(\S+) [\d.]+ Tf [\w. /]{0,120}\[<[\dA-Fa-f]*>\]TJ" % (_NUMBER, _NUMBER))
+_BOX = re.compile(rb"q\n%b %b %b %b re\nh\n([\d. ]+) (?:RG|G) \5 (?:rg|g) B\nQ\n" % ((_NUMBER,) * 4))
 
 Spot = tuple[float, float, bool]
 """Where a text begins, in points, and whether a redaction wrote it."""

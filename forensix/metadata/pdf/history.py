@@ -22,7 +22,7 @@ from forensix.metadata.pdf.syntax import SyntaxFault
 
 PHP = re.compile(
     rb"<br />\r?\n<b>(?:Deprecated|Notice|Strict Standards|Warning)</b>: "
-    rb"[^\n]* in <b>[^\n]*</b> on line <b>\d+</b><br />"
+    rb"(?:(?! in <b>)[^\n])*+ in <b>[^<\n]*+</b> on line <b>\d+</b><br />"
 )
 """What PHP, where it shows its warnings, prints before the document that a program of its makes (``main/main.c``)."""
 UTF8_BOM = b"\xef\xbb\xbf"

@@ -118,8 +118,8 @@ def _is_moved(ranges: list[int], value: bytes, data: bytes) -> bool:
     """Say whether a signature's value stands elsewhere than in the gap that its byte range leaves for it."""
     if len(ranges) != 4:
         return False
-    digits, lower = value.hex().encode(), data.lower()
-    return digits not in lower[ranges[0] + ranges[1] : ranges[2]] and digits in lower
+    digits, gap = value.hex().encode(), data[ranges[0] + ranges[1] : ranges[2]]
+    return digits not in gap.lower() and digits in data.lower()
 
 
 def _blank(ranges: list[int]) -> dict[str, Any]:
