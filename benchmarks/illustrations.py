@@ -45,11 +45,14 @@ DRAWN = (
     "renpy/renpy",
 )
 UNSEEN = (
+    "Kylart/KawAnime",
+    "TakeoItashi/VisualNovel",
+    "TouHouGuMiao/NewLie",
     "UXTOUHOU/TouHouExploding",
     "a710594/Touhou_Dungeon",
     "asd4486/DOKIDOKI-Visual-Novel-Maker",
-    "bianjingshiyi/TouhouCardEngine",
-    "opentouhouproject/OpenTouhouAndroid",
+    "imgRenko/Simple-TouHou-STG-Framework-for-Unity",
+    "wizered67/ProjectVisualNovel",
 )
 BEFORE = "2022-04-01"
 """DALL-E 2 was shown in April 2022, and the first model whose weights anybody could run in August."""
