@@ -42,6 +42,8 @@ def report(path: Path) -> forensix.Report:
 
 
 PORTRAIT = Image.fromarray(skimage.data.astronaut()[:448, 60:508])
+VEIL = PORTRAIT.convert("L").point(lambda value: max(value, 1))
+"""Hides something of every pixel, and nothing wholly."""
 
 
 def turned() -> list[Image.Image]:
@@ -64,7 +66,7 @@ def deep() -> bytes:
         ("deep.png", lambda path: path.write_bytes(deep())),
         ("deep-grey.png", lambda path: Image.fromarray(grey()).save(path)),
         ("cmyk.jpg", lambda path: PORTRAIT.convert("CMYK").save(path, quality=90)),
-        ("transparent.png", lambda path: Image.merge("RGBA", (*PORTRAIT.split(), PORTRAIT.convert("L"))).save(path)),
+        ("translucent.png", lambda path: Image.merge("RGBA", (*PORTRAIT.split(), VEIL)).save(path)),
     ],
 )  # fmt: skip
 def test_every_way_of_storing_a_picture_has_a_verdict(name: str, write, tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ from forensix.training.sources import Repositories, counted, read_list
 LABELS = Path(__file__).with_name("illustrations.csv")
 PHOTOGRAPHS = 25
 STRENGTH = 0.03  # of scikit-learn's C: the best of 0.00003 to 0.03 on the folds
-MOST_PHOTOGRAPHIC = 0.05
+MOST_PHOTOGRAPHIC = 0.025
+"""With 0.05 a third of what was withheld of the development pictures looked photographic, as animals in hats do."""
 N_FOLDS = 5
 LEAST_SIDE_PX = 160
 COMMAND = "python -m forensix.training.images.illustration --list CSV --corpora DIR --repositories DIR"
@@ -138,7 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         preprocessing={"statistics": "forensix-image: of the middle square, the first of the picture itself"},
         output=Output(labels=("drawn",)),
         calibration=calibration,
-        calibrated_on="training pictures, by rules that did not see their repository",
+        calibrated_on="training pictures, by rules that did not see their repository. Development pictures were looked "
+        "at once, after which at most 2.5 % of what looks photographic lies above the threshold, and no longer 5 %.",
         threshold=threshold,
         trained_on=counted(table),
         measured=(
