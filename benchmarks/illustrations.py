@@ -6,8 +6,8 @@ Of each repository of `DRAWN` and `UNSEEN` up to `MOST` pictures of 448 px and m
 before `BEFORE`: illustrations of games and cards, wallpapers, textures, rendered scenes and screens, a few photographs
 among them. They are analysed as they are. ``reach the bound`` counts scores, ``called generated`` verdicts, and the
 column between them those that no other rule than `looks_illustrated` would have withheld. Nothing was trained on
-`DRAWN`; that half of some of these were called generated is why there is a rule. `UNSEEN` were looked at once, after
-that.
+`DRAWN`; that half of some of these were called generated is why there is a rule, and they were in sight when its
+threshold was set. `UNSEEN` were looked at once, after it was made.
 
 Then the list's development pictures of 448 px and more: what the rule withholds of the generated ones that reach the
 bound is its cost, and of the photographs its gain. Shares come with Wilson intervals of 95 %.
